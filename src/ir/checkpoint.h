@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a loader found: a configuration, named tensors, files.  Syntax only; which module a tensor
+ * belongs to is said by `path`, its name in the framework's own module tree (the loader's
+ * naming row translates), and decided by the tree builder.
+ */
+#ifndef VRAM_IR_CHECKPOINT_H
+#define VRAM_IR_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cx.h"
+#include "ir/config.h"
+#include "ir/dtype.h"
+
+struct vram_file {
+    const char *name;       /* relative to the model's directory */
+    uint64_t size;          /* bytes on disk */
+    uint64_t header_bytes;  /* 8 + header length */
+    uint64_t data_bytes;    /* what the header promises */
+};
+
+struct vram_tensor {
+    vram_sym name;   /* as stored */
+    vram_sym path;   /* in the framework's module tree; = name until a naming row translates it */
+    uint32_t file;   /* in files */
+    uint8_t dtype;   /* enum vram_dtype */
+    uint8_t rank;
+    bool buffer;     /* the naming row says: a stored buffer, not a parameter */
+    bool bound;      /* a parameter of the tree is it */
+    const int64_t *dims;
+    uint64_t bytes;  /* in the file */
+    uint64_t offset; /* of its entry in the header, for errors */
+};
+
+struct vram_checkpoint {
+    const char *path;           /* as given */
+    const char *name;           /* last part of the path */
+    const char *format;         /* "safetensors", "config" */
+    struct vram_config *config; /* root object; NULL when there is no config.json */
+    const char *family;         /* model_type or "" */
+    const char *class_name;     /* top class of the framework, or "" when no row knows it */
+    struct vram_file *files;
+    uint32_t nfiles;
+    struct vram_tensor *tensors; /* in order of files and headers */
+    uint32_t ntensors;
+    bool partial;               /* weight files are missing: absent tensors are no surprise */
+};
+
+#endif
