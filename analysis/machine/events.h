@@ -74,6 +74,11 @@ struct vram_events {
     size_t nphases, phases_cap;
 };
 
+/* Room for one more of each; false when out of memory. */
+bool vram_events_room(struct vram_events *e, struct vram_arena *arena);       /* a storage */
+bool vram_events_range_room(struct vram_events *e, struct vram_arena *arena);
+bool vram_events_phase_room(struct vram_events *e, struct vram_arena *arena);
+
 enum vram_bound { VRAM_LOW, VRAM_EXPECTED, VRAM_HIGH };
 
 static inline uint64_t vram_storage_bytes(const struct vram_events *e, uint32_t storage,

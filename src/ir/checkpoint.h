@@ -19,6 +19,7 @@ struct vram_file {
     uint64_t size;          /* bytes on disk */
     uint64_t header_bytes;  /* 8 + header length */
     uint64_t data_bytes;    /* what the header promises */
+    bool outside;           /* of another checkpoint: the vision tower that this one only names */
 };
 
 struct vram_tensor {
@@ -46,6 +47,11 @@ struct vram_checkpoint {
     struct vram_tensor *tensors; /* in order of files and headers */
     uint32_t ntensors;
     bool partial;               /* weight files are missing: absent tensors are no surprise */
+    /* Modules whose path begins so are not part of this checkpoint: its config only names the
+     * checkpoint they come from ("model.vision_tower."), whether or not that one was found and its
+     * tensors are here too (in files that are `outside`).  NULL when there are none. */
+    const char *outside_prefix;
+    const char *outside_name;   /* "openai/clip-vit-large-patch14-336"; NULL */
 };
 
 #endif

@@ -208,8 +208,9 @@ VRAM_API const char *vram_plan_get(const vram_plan *plan, const char *key);
 
 typedef struct vram_setting_view {
     size_t size;
-    const char *key;
-    const char *type;     /* "integer", "choice", "bytes", "list", "text", "fraction", "size" */
+    const char *key;      /* "dim.NAME": NAME stands for any name */
+    const char *type;     /* "integer", "number", "fraction", "choice", "switch", "bytes", "size",
+                             "list", "text", "version", "shape" */
     const char *values;   /* choices or range: "fp32 bf16 ..." , "1..1048576" */
     const char *fallback; /* default, "" = decided by the model or by other settings */
     const char *help;

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Activation checkpointing (torch.utils.checkpoint 2.9).
+ *
+ * Not reentrant: the forward runs normally, but saved tensors are replaced by empty holders; the
+ * call's arguments stay.  At the first unpack the call runs again and fills the holders in
+ * order; it stops when the last one is filled.  A holder gives its tensor away at unpack.
+ *
+ * Reentrant: one node; forward without a tape; backward runs the call again with a tape and then an
+ * inner backward.
+ */
+#include <string.h>
+
+#include "base/vec.h"
+#include "machine/machine.h"
+
+struct vram_holder {
+    struct vram_checkpoint_frame *frame; /* counted */
+    struct vram_handle *tensor;
+    uint32_t index;
+};
+
+struct vram_checkpoint_frame {
+    int32_t refs;
+    bool done, recomputing;
+    uint32_t tensors; /* reentrant: which arguments are tensors, one bit each */
+    uint32_t scope;
+    enum vram_dtype autocast;
+    struct vram_call call; /* positional tensors detached but for their place in the graph */
+    VRAM_VEC(struct vram_holder *) holders; /* NULL once dropped */
+    uint32_t filled;
+    struct vram_checkpoint_frame *outer; /* hooks below this one */
+};
+
+void vram_checkpoint_drop(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    if (--f->refs > 0)
+        return;
+    for (uint32_t i = 0; i < f->call.nargs; i++)
+        if (f->call.args[i].kind == VRAM_V_TENSOR)
+            vram_unmark_saved(m, f->call.args[i].u.tensor);
+    vram_call_drop(m, &f->call);
+}
+
+void vram_holder_drop(struct vram_machine *m, struct vram_holder *h)
+{
+    if (h->tensor)
+        vram_let_go(m, &h->tensor);
+    h->frame->holders.at[h->index] = NULL;
+    vram_checkpoint_drop(m, h->frame);
+}
+
+/* A tensor goes on the tape: as it is, or by way of the innermost checkpoint. */
+bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x)
+{
+    struct vram_checkpoint_frame *f = m->hooks;
+    if (f && !f->recomputing) {
+        struct vram_holder *h = vram_machine_alloc(m, 1, sizeof *h);
+        h->frame = f;
+        h->index = (uint32_t)f->holders.n;
+        f->refs++;
+        if (!vram_vec_push(&f->holders, m->cx->arena, h))
+            vram_throw_memory(m);
+        entry->holder = h;
+        return false;
+    }
+    if (f) {
+        if (f->filled >= f->holders.n)
+            vram_throw(m, VRAM_E_INTERNAL, "a recomputation saves more tensors than its forward");
+        struct vram_holder *h = f->holders.at[f->filled++];
+        if (h) {
+            h->tensor = vram_detach(m, x);
+            vram_mark_saved(m, x);
+        }
+        if (f->filled == f->holders.n) {
+            m->stopped = true;
+            return true;
+        }
+    }
+    entry->tensor = vram_detach(m, x);
+    vram_mark_saved(m, x);
+    return false;
+}
+
+/* Keeps a call's arguments as a checkpoint does: tensors by another handle that remembers its
+ * place in the graph but is no view. */
+static void keep_call(struct vram_machine *m, struct vram_call *to, const struct vram_call *from)
+{
+    *to = *from;
+    for (uint32_t i = 0; i < from->nargs; i++) {
+        struct vram_value v = from->args[i];
+        if (v.kind != VRAM_V_TENSOR) {
+            to->args[i] = vram_value_hold(v);
+            continue;
+        }
+        struct vram_handle *x = v.u.tensor, *kept = vram_detach(m, x);
+        kept->requires_grad = x->requires_grad;
+        kept->node = x->node;
+        if (kept->node)
+            kept->node->refs++;
+        kept->out = x->out;
+        kept->param = x->param;
+        vram_mark_saved(m, kept);
+        to->args[i].u.tensor = kept;
+    }
+    for (uint32_t i = 0; i < from->nkw; i++)
+        to->kw[i].value = vram_value_hold(from->kw[i].value);
+}
+
+bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+{
+    struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
+    f->refs = 1;
+    f->scope = m->scope;
+    f->autocast = m->autocast;
+    f->outer = m->hooks;
+    keep_call(m, &f->call, call);
+    m->hooks = f;
+    bool stopped = vram_run_forward(m, f->scope, &f->call, out);
+    m->hooks = f->outer;
+    vram_checkpoint_drop(m, f);
+    return stopped;
+}
+
+struct state {
+    bool grad;
+    enum vram_dtype autocast;
+    uint32_t cache_generation;
+    uint32_t scope;
+};
+
+/* Recomputation: with grad, under the autocast of the forward, with a cache of its own. */
+static struct state enter(struct vram_machine *m, const struct vram_checkpoint_frame *f)
+{
+    struct state old = {m->grad, m->autocast, m->cache_generation, m->scope};
+    m->grad = true;
+    m->scope = f->scope;
+    if (f->autocast != VRAM_DT_NONE && m->autocast == VRAM_DT_NONE)
+        vram_autocast_enter(m, f->autocast);
+    return old;
+}
+
+static void leave(struct vram_machine *m, struct state old)
+{
+    if (m->autocast != old.autocast)
+        vram_autocast_leave(m);
+    m->autocast = old.autocast;
+    m->cache_generation = old.cache_generation;
+    m->grad = old.grad;
+    m->scope = old.scope;
+}
+
+static void recompute(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    struct vram_value out = {0};
+    struct state old = enter(m, f);
+    struct vram_checkpoint_frame *hooks = m->hooks;
+    f->done = true;
+    f->recomputing = true;
+    m->hooks = f;
+    bool stopped = vram_run_forward(m, f->scope, &f->call, &out);
+    m->stopped = false;
+    m->hooks = hooks;
+    f->recomputing = false;
+    if (!stopped)
+        vram_value_drop(m, out);
+    leave(m, old);
+}
+
+struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry)
+{
+    if (!entry->holder)
+        return vram_hold(entry->tensor);
+    struct vram_holder *h = entry->holder;
+    if (!h->frame->done)
+        recompute(m, h->frame);
+    struct vram_handle *x = h->tensor;
+    h->tensor = NULL;
+    if (!x)
+        vram_throw(m, VRAM_E_INTERNAL, "a recomputation did not fill a saved tensor");
+    /* it was marked when the holder took it; from here on only the formula holds it */
+    vram_unmark_saved(m, x);
+    return x;
+}
+
+/* ---- reentrant ---------------------------------------------------------------------------- */
+
+static void reentrant_backward(struct vram_machine *m, struct vram_tape_node *n,
+                               struct vram_handle **grads, struct vram_handle **saved,
+                               struct vram_handle **out)
+{
+    struct vram_checkpoint_frame *f = n->frame;
+    struct vram_call call = f->call;
+    struct vram_value result = {0};
+    for (uint32_t i = 0; i < call.nkw; i++)
+        call.kw[i].value = vram_value_hold(call.kw[i].value);
+    for (uint32_t i = 0, s = 0; i < call.nargs; i++) {
+        if (!(f->tensors & (1u << i))) {
+            call.args[i] = vram_value_hold(call.args[i]);
+            continue;
+        }
+        struct vram_handle *x = vram_detach(m, saved[s]);
+        x->requires_grad = x->leaf = n->edges[s].node != NULL;
+        call.args[i] = vram_tensor_value(x);
+        s++;
+    }
+    struct state old = enter(m, f);
+    struct vram_checkpoint_frame *hooks = m->hooks;
+    m->hooks = NULL;
+    vram_run_forward(m, f->scope, &call, &result);
+    m->hooks = hooks;
+    leave(m, old);
+    if (result.kind != VRAM_V_TENSOR)
+        vram_throw(m, VRAM_E_UNSUPPORTED, "a checkpointed module must return one tensor here");
+    vram_backward(m, result.u.tensor, vram_hold(grads[0]));
+    vram_value_drop(m, result);
+    for (uint32_t i = 0, s = 0; i < call.nargs; i++)
+        if (f->tensors & (1u << i)) {
+            struct vram_handle *x = call.args[i].u.tensor;
+            out[s++] = x->grad;
+            x->grad = NULL;
+        }
+    vram_call_drop(m, &call);
+}
+
+/* What the function that runs again captures: all but the tensors, which the node saves. */
+static struct vram_checkpoint_frame *capture(struct vram_machine *m, const struct vram_call *call)
+{
+    struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
+    f->refs = 1;
+    f->scope = m->scope;
+    f->autocast = m->autocast;
+    f->call = *call;
+    for (uint32_t i = 0; i < call->nargs; i++) {
+        if (call->args[i].kind == VRAM_V_TENSOR) {
+            f->tensors |= 1u << i;
+            f->call.args[i] = (struct vram_value){0};
+        } else {
+            vram_value_hold(call->args[i]);
+        }
+    }
+    for (uint32_t i = 0; i < call->nkw; i++)
+        vram_value_hold(call->kw[i].value);
+    return f;
+}
+
+bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+{
+    struct vram_handle *tensors[VRAM_MAX_ARGS];
+    int n = 0;
+    for (uint32_t i = 0; i < call->nargs; i++)
+        if (call->args[i].kind == VRAM_V_TENSOR)
+            tensors[n++] = call->args[i].u.tensor;
+    struct vram_tape_node *node;
+    if (vram_begin(m, &node, &(struct vram_begin){.inputs = tensors, .ninputs = n, .save = tensors,
+                                                  .nsave = n, .backward = reentrant_backward}))
+        return true;
+    if (node)
+        node->frame = capture(m, call);
+    bool grad = m->grad;
+    m->grad = false;
+    bool stopped = vram_run_forward(m, m->scope, call, out);
+    m->grad = grad;
+    if (stopped)
+        return true;
+    struct vram_handle *o = out->kind == VRAM_V_TENSOR ? out->u.tensor : NULL;
+    if (node && !o)
+        vram_throw(m, VRAM_E_UNSUPPORTED, "a checkpointed module must return one tensor here");
+    return vram_end(m, node, &o, 1, NULL, 0);
+}

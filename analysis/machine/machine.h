@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An eager framework without data.  A tensor (handle) is a shape, strides and a reference to a
+ * storage; a storage is a size and a count of its holders.  Forward code runs, a tape is kept,
+ * backward runs over it, and the list of allocations and frees falls out.  No lifetime is written
+ * anywhere: a storage dies when its last holder lets go.
+ *
+ * Three kinds of holder, one counter: frame slots and temporaries (frame.c), tape entries
+ * (tape.c), and what stays (parameters, .grad, optimizer state: train/).
+ *
+ * All memory of a run comes from one arena, so errors leave by longjmp (vram_throw) and nothing
+ * leaks.  The early stop of a recomputed checkpoint is not an error: it releases what it holds
+ * and is passed on by return values (`stopped`).
+ *
+ * One machine belongs to one thread; the program and the tree are shared and const.
+ */
+#ifndef VRAM_MACHINE_MACHINE_H
+#define VRAM_MACHINE_MACHINE_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cx.h"
+#include "ir/dtype.h"
+#include "ir/model.h"
+#include "ir/program.h"
+#include "ir/value.h"
+#include "machine/events.h"
+
+enum { VRAM_MAX_RANK = 10, VRAM_MAX_ARGS = 16, VRAM_MAX_BOX_DEPTH = 64 };
+
+struct vram_machine;
+struct vram_tape_node;
+struct vram_checkpoint_frame;
+
+struct vram_storage {
+    int32_t refs;        /* handles on it */
+    int32_t saved;       /* of them, tape entries and checkpoint arguments */
+    uint32_t id;         /* row of the events */
+    uint8_t category;    /* now */
+    uint8_t base_category; /* when the tape does not hold it */
+    struct vram_storage *next_free;
+};
+
+struct vram_handle {
+    int32_t refs;
+    uint8_t rank;
+    uint8_t dtype;
+    bool requires_grad;
+    bool leaf;           /* a parameter, or an activation told to require grad */
+    uint16_t out;        /* which output of node it is */
+    uint32_t param;      /* parameter of the tree; VRAM_NO_PARAM = none */
+    uint32_t cast_generation; /* autocast region in which `cast` was made */
+    struct vram_storage *storage;  /* NULL: no bytes */
+    struct vram_handle *base;      /* a view holds what it looks into */
+    struct vram_tape_node *node;   /* made it; NULL for leaves and without grad */
+    struct vram_tape_node *accumulate; /* leaf: its AccumulateGrad while an edge holds it (not owned) */
+    struct vram_handle *grad;      /* leaf */
+    struct vram_handle *cast;      /* leaf: its copy in the autocast cache (not owned) */
+    struct vram_handle *next_free;
+    int64_t shape[VRAM_MAX_RANK];
+    int64_t stride[VRAM_MAX_RANK];
+};
+
+/* An entry of the tape: a tensor, or under a checkpoint a holder that the recomputation fills. */
+struct vram_saved {
+    struct vram_handle *tensor;
+    struct vram_holder *holder;
+};
+
+struct vram_edge {
+    struct vram_tape_node *node; /* NULL: this input needs no gradient */
+    uint16_t out;
+};
+
+/* shape and dtype of an input, as the gradient must come back */
+struct vram_meta {
+    uint8_t rank, dtype;
+    int64_t shape[VRAM_MAX_RANK];
+};
+
+typedef void (*vram_backward_fn)(struct vram_machine *m, struct vram_tape_node *n,
+                                 struct vram_handle **grads, struct vram_handle **saved,
+                                 struct vram_handle **out);
+
+struct vram_tape_node {
+    int32_t refs;
+    uint16_t nedges, nsaved, nouts;
+    uint16_t op;
+    uint8_t size_class;
+    bool dead;                  /* in the list of nodes to be freed */
+    uint32_t scope;             /* module that ran the forward */
+    uint32_t task;              /* backward call that visits it, and its number there */
+    uint32_t visit;
+    uint64_t seq;
+    vram_backward_fn backward;  /* NULL: AccumulateGrad of `variable` */
+    struct vram_handle *variable;
+    struct vram_checkpoint_frame *frame; /* reentrant: what the call captured; lives as long as the node */
+    int64_t arg[6];             /* what the formula needs to know: a dim, a start */
+    struct vram_edge *edges;
+    struct vram_meta *meta;
+    struct vram_saved *saved;
+    struct vram_tape_node *next;
+};
+
+struct vram_op_row;
+
+/* How the run answers setting(KEY); false: there is no such key. */
+typedef bool (*vram_setting_fn)(void *ctx, vram_sym key, struct vram_value *out);
+
+/* attention=: which kernel scaled_dot_product_attention may take */
+enum vram_attention { VRAM_ATTENTION_AUTO, VRAM_ATTENTION_EFFICIENT, VRAM_ATTENTION_MATH };
+
+struct vram_machine {
+    struct vram_cx *cx;
+    const struct vram_program *program;
+    const struct vram_tree *tree;
+    struct vram_events *events;
+    vram_setting_fn setting;
+    void *setting_ctx;
+    jmp_buf escape;             /* set by vram_machine_try's caller */
+
+    /* the state of the framework */
+    bool grad, training;
+    bool checkpointing;         /* of any component: what models look at to drop their cache */
+    bool card;                  /* kernels as a card has them (kernels_as=card) */
+    bool reentrant;             /* kind of checkpointing */
+    bool input_grads;           /* checkpointing made embeddings require grad */
+    bool workspaces;            /* memory inside kernels is counted as well */
+    enum vram_attention attention;
+    int sm;                     /* compute capability × 10 of the card */
+    enum vram_dtype autocast;   /* VRAM_DT_NONE = off */
+    uint32_t cache_generation;  /* 0 = no cache */
+    uint32_t generations;
+    VRAM_GROW(struct vram_handle *) cache;
+    struct vram_checkpoint_frame *hooks; /* innermost checkpoint whose forward or recomputation runs */
+    uint64_t seq;
+    uint32_t tasks;
+    bool stopped;               /* a recomputation has all it needs: unwind to it */
+
+    /* where we are, for owners and errors */
+    uint32_t scope;
+    bool in_loss;
+    uint16_t op;
+    uint32_t at;                /* node of the program */
+    uint64_t steps;
+    uint32_t depth;
+    struct vram_value *stack;   /* slots of all frames */
+    uint32_t top, stack_size;
+    const uint8_t *op_nparams;
+    vram_sym sym_shape, sym_append;
+    /* while a tree is built: where an integer came from (tree.c); NULL in a run */
+    uint32_t (*tag_config)(struct vram_machine *m, struct vram_config *c);
+    uint32_t (*tag_product)(struct vram_machine *m, const struct vram_value *a,
+                            const struct vram_value *b);
+    void *tags;
+    uint16_t op_add, op_sub, op_mul, op_div, op_neg, op_compare;
+    const char *phase_prefix;   /* "step1." */
+    const bool *checkpointed_component; /* by component sym; NULL = none */
+    uint32_t ncheckpointed;
+
+    /* called when a leaf's gradient has been accumulated: where strategies hook */
+    void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
+    void *strategy;
+
+    struct vram_handle **params; /* by number in the tree; NULL when absent */
+    /* free lists */
+    struct vram_handle *free_handles;
+    struct vram_storage *free_storages;
+    struct vram_tape_node *free_nodes[16];
+    struct vram_tape_node *dead;
+    bool draining;
+};
+
+/* A machine at rest; the caller sets events, params and the state of the run, and sets `escape` by
+ * setjmp before it calls anything that may throw. */
+int vram_machine_init(struct vram_machine *m, struct vram_cx *cx, const struct vram_program *program,
+                      const struct vram_tree *tree);
+/* Leaves the run with an error; text as for vram_fail, the place in the template is added. */
+__attribute__((noreturn, format(printf, 3, 4))) void vram_throw(struct vram_machine *m, int code,
+                                                                const char *format, ...);
+__attribute__((noreturn)) void vram_throw_memory(struct vram_machine *m);
+void *vram_machine_alloc(struct vram_machine *m, size_t n, size_t size);
+
+/* ---- tensors (value.c) -------------------------------------------------------------------- */
+
+/* A new tensor with its own storage; stride NULL = contiguous. */
+struct vram_handle *vram_new(struct vram_machine *m, const int64_t *shape, int rank,
+                             enum vram_dtype dtype, const int64_t *stride);
+struct vram_handle *vram_new_like(struct vram_machine *m, const struct vram_handle *x,
+                                  enum vram_dtype dtype);
+struct vram_handle *vram_new_scalar(struct vram_machine *m, enum vram_dtype dtype);
+/* Another handle on x's storage.  view: it holds x too (and with it x's place in the graph). */
+struct vram_handle *vram_alias(struct vram_machine *m, struct vram_handle *x, const int64_t *shape,
+                               const int64_t *stride, int rank, bool view);
+struct vram_handle *vram_detach(struct vram_machine *m, struct vram_handle *x);
+static inline struct vram_handle *vram_hold(struct vram_handle *x)
+{
+    if (x)
+        x->refs++;
+    return x;
+}
+void vram_drop(struct vram_machine *m, struct vram_handle *x);
+/* Drops *x and makes it NULL. */
+void vram_let_go(struct vram_machine *m, struct vram_handle **x);
+void vram_set_category(struct vram_machine *m, struct vram_handle *x, enum vram_category category);
+/* The tape (or a checkpoint) begins and ends to hold x's storage. */
+void vram_mark_saved(struct vram_machine *m, struct vram_handle *x);
+void vram_unmark_saved(struct vram_machine *m, struct vram_handle *x); /* x is dropped next */
+/* A block inside a kernel or library that lives while the op runs. */
+struct vram_storage *vram_workspace_begin(struct vram_machine *m, uint64_t low, uint64_t expected,
+                                          uint64_t high);
+void vram_workspace_end(struct vram_machine *m, struct vram_storage *s);
+void vram_phase(struct vram_machine *m, const char *name);
+
+int64_t vram_numel(const struct vram_handle *x);
+
+/* ---- values (value.c) --------------------------------------------------------------------- */
+
+struct vram_value vram_value_hold(struct vram_value v);
+void vram_value_drop(struct vram_machine *m, struct vram_value v);
+struct vram_box *vram_box_new(struct vram_machine *m, enum vram_box_kind kind, uint32_t n);
+void vram_box_push(struct vram_machine *m, struct vram_box *box, struct vram_value v); /* takes v */
+static inline struct vram_value vram_tensor_value(struct vram_handle *x) /* takes x */
+{
+    struct vram_value v = {.kind = x ? VRAM_V_TENSOR : VRAM_V_NONE};
+    v.u.tensor = x;
+    return v;
+}
+
+/* ---- layout (layout.c) -------------------------------------------------------------------- */
+
+void vram_contiguous_strides(const int64_t *shape, int rank, int64_t *stride);
+bool vram_is_contiguous(const struct vram_handle *x);
+bool vram_is_dense(const int64_t *shape, const int64_t *stride, int rank);
+/* Strides of x seen as shape; false when a copy is needed. */
+bool vram_view_strides(const struct vram_handle *x, const int64_t *shape, int rank,
+                       int64_t *stride);
+/* Broadcast shape of n operands; throws when they do not fit. */
+int vram_broadcast(struct vram_machine *m, struct vram_handle *const *xs, int n, int64_t *shape);
+/* The strides that an elementwise result gets: the first operand with an opinion decides. */
+void vram_elementwise_strides(const int64_t *shape, int rank, struct vram_handle *const *xs, int n,
+                              int64_t *stride);
+/* Strides of empty_like: x's own when dense, else as an elementwise op would choose. */
+void vram_like_strides(const struct vram_handle *x, int64_t *stride);
+
+/* ---- tape (tape.c) ------------------------------------------------------------------------ */
+
+struct vram_begin {
+    struct vram_handle *const *inputs; /* NULL entries: absent */
+    int ninputs;
+    struct vram_handle *const *save;   /* inputs to keep; NULL entries keep their place */
+    int nsave;
+    int nsave_out;                     /* outputs that vram_end will add */
+    vram_backward_fn backward;
+};
+/* Before the kernel runs: a node with its edges, inputs packed in order.  *out = NULL when nothing
+ * needs grad.  True: the recomputation stops here; the op returns at once. */
+bool vram_begin(struct vram_machine *m, struct vram_tape_node **out, const struct vram_begin *b);
+/* After it: outputs get their place in the graph, outputs to keep are packed.  True: stop. */
+bool vram_end(struct vram_machine *m, struct vram_tape_node *n, struct vram_handle *const *outs,
+              int nouts, struct vram_handle *const *save, int nsave);
+static inline bool vram_needs(const struct vram_tape_node *n, int i)
+{
+    return n->edges[i].node != NULL;
+}
+void vram_node_drop(struct vram_machine *m, struct vram_tape_node *n);
+void vram_saved_drop(struct vram_machine *m, struct vram_saved *s);
+void vram_require_grad(struct vram_machine *m, struct vram_handle *x); /* makes x a leaf */
+
+/* ---- backward (backward.c) ---------------------------------------------------------------- */
+
+/* Runs from loss; root: its gradient, taken (NULL = one is made).  Hooks of the strategy are
+ * called where AccumulateGrad has set .grad. */
+void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram_handle *root);
+struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_handle *g,
+                                          const int64_t *shape, int rank);
+
+/* ---- checkpoint (checkpoint.c) ------------------------------------------------------------ */
+
+struct vram_call; /* frame.c */
+bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
+bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
+bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x);
+struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry); /* new reference */
+void vram_checkpoint_drop(struct vram_machine *m, struct vram_checkpoint_frame *f);
+void vram_holder_drop(struct vram_machine *m, struct vram_holder *h);
+
+/* ---- autocast (autocast.c) ---------------------------------------------------------------- */
+
+/* x in the autocast dtype (new reference); trainable fp32 leaves come from the cache. */
+struct vram_handle *vram_autocast_lower(struct vram_machine *m, struct vram_handle *x);
+struct vram_handle *vram_autocast_fp32(struct vram_machine *m, struct vram_handle *x);
+struct vram_handle *vram_cast(struct vram_machine *m, struct vram_handle *x, enum vram_dtype dtype);
+void vram_autocast_enter(struct vram_machine *m, enum vram_dtype dtype);
+void vram_autocast_leave(struct vram_machine *m);
+
+/* ---- interpreter (frame.c, eval.c) -------------------------------------------------------- */
+
+/* One call: arguments are owned by the call. */
+struct vram_call {
+    struct vram_value args[VRAM_MAX_ARGS];
+    uint32_t nargs;
+    struct { vram_sym name; struct vram_value value; } kw[VRAM_MAX_ARGS];
+    uint32_t nkw;
+};
+void vram_call_drop(struct vram_machine *m, struct vram_call *call);
+/* Calls a module as the framework does: its arguments live until it returns.  True: stopped.  */
+bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,
+                      struct vram_value *out);
+/* Runs the body of a scope's class without the wrapper of a module call. */
+bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                      struct vram_value *out);
+/* Calls a function; arguments are moved into its frame.  scope: of a method, else VRAM_NO_INDEX. */
+bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scope,
+                        struct vram_call *call, struct vram_value *out);
+struct vram_frame {
+    uint32_t scope;             /* whose members are visible; VRAM_NO_INDEX in free functions */
+    const struct vram_class *cls;
+    struct vram_value *slots;
+};
+/* An expression's value, a new reference.  True: stopped. */
+bool vram_eval(struct vram_machine *m, struct vram_frame *f, uint32_t node, struct vram_value *out);
+bool vram_eval_call(struct vram_machine *m, struct vram_frame *f, uint32_t node,
+                    struct vram_value *out);
+bool vram_eval_binary(struct vram_machine *m, const struct vram_node *n, struct vram_value a,
+                      struct vram_value b, struct vram_value *out); /* takes a and b */
+bool vram_truth(struct vram_machine *m, struct vram_value v);
+bool vram_values_equal(const struct vram_value *a, const struct vram_value *b);
+/* A config value as a value of the language; arrays become lists that live as long as the arena. */
+struct vram_value vram_config_value(struct vram_machine *m, struct vram_config *c);
+/* The member of a scope as a value (not a new reference, but for tensors). */
+struct vram_value vram_member_value(struct vram_machine *m, uint32_t scope, uint32_t member);
+/* Slots for a frame; throws when the stack is full. */
+struct vram_value *vram_slots_take(struct vram_machine *m, uint32_t n);
+void vram_slots_give(struct vram_machine *m, struct vram_value *slots, uint32_t n);
+
+/* ---- ops (ops/) --------------------------------------------------------------------------- */
+
+/* a: one value per name of the row's parameters, NONE when not given.  The function stores a new
+ * reference in *out.  True: stopped. */
+typedef bool (*vram_op_run_fn)(struct vram_machine *m, const struct vram_op_row *row,
+                               struct vram_value *a, struct vram_value *out);
+
+struct vram_op_row {
+    const char *name;
+    const char *params;    /* "x w b?" : ? = may be absent */
+    const char *autocast;  /* "lower", "fp32", "promote", "" */
+    const char *saves;     /* for people: "input if the weight trains, weight if the input does" */
+    const char *allocates; /* for people: forward and backward */
+    const char *source;
+    vram_op_run_fn run;
+    const char *torch;     /* aten kernel of a one-kernel family: picks the variant */
+};
+uint32_t vram_op_find(const char *name); /* VRAM_NO_INDEX when unknown */
+const struct vram_op_row *vram_op_row_at(uint32_t op);
+uint32_t vram_op_count(void);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scaled_dot_product_attention: which kernel runs (aten/native/transformers/cuda/sdp_utils.cpp), what
+ * each keeps, and what it makes inside.  q, k, v are [batch, heads, positions, head size].
+ */
+#include <string.h>
+
+#include "base/math.h"
+#include "ops.h"
+
+/* ---- flash -------------------------------------------------------------------------------- */
+
+static struct vram_handle *like_behind_transpose(struct vram_machine *m, struct vram_handle *x,
+                                                 bool contiguous)
+{
+    /* the kernel works on [batch, positions, heads, size] and makes empty_like of that view */
+    struct vram_handle *t = vram_swapped(m, x, 1, 2);
+    int64_t stride[VRAM_MAX_RANK];
+    bool keep = !contiguous && vram_is_dense(t->shape, t->stride, t->rank);
+    if (keep)
+        memcpy(stride, t->stride, sizeof stride);
+    struct vram_handle *y = vram_new(m, t->shape, t->rank, (enum vram_dtype)x->dtype,
+                                     keep ? stride : NULL);
+    vram_drop(m, t);
+    return vram_replace(m, &y, vram_swapped(m, y, 1, 2));
+}
+
+/* dq is accumulated in fp32 for rows rounded to 128 and head sizes to 32 (64 above 128), with one
+ * fp32 per row; grouped heads expand dk and dv first (flash_api.cpp mha_bwd). */
+static uint64_t flash_workspace(struct vram_handle *q, struct vram_handle *k, int which)
+{
+    uint64_t b = (uint64_t)q->shape[0], h = (uint64_t)q->shape[1], d = (uint64_t)q->shape[3];
+    uint64_t rows = vram_round_up((uint64_t)q->shape[2], 128);
+    uint64_t size = vram_round_up(d, d <= 128 ? 32 : 64);
+    if (which == 0)
+        return 4 * b * h * rows;
+    if (which == 1)
+        return 4 * b * rows * h * size;
+    return k->shape[1] == q->shape[1] ? 0 : 2 * b * (uint64_t)k->shape[2] * h * d;
+}
+
+static void flash_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(n);
+    VRAM_UNUSED(g);
+    struct vram_storage *space[4];
+    for (int i = 0; i < 3; i++)
+        out[i] = like_behind_transpose(m, s[i], false);
+    for (int i = 0; i < 4; i++) {
+        uint64_t bytes = flash_workspace(s[0], s[1], i);
+        space[i] = vram_workspace_begin(m, bytes, bytes, bytes);
+    }
+    for (int i = 0; i < 4; i++)
+        vram_workspace_end(m, space[i]);
+}
+
+static struct vram_handle *finish(struct vram_machine *m, struct vram_tape_node *n,
+                                  struct vram_handle *o, struct vram_handle *lse, int64_t seeds)
+{
+    struct vram_handle *save[4] = {o, lse};
+    save[2] = vram_new(m, &seeds, seeds > 1, VRAM_DT_U64, NULL);
+    save[3] = vram_new_scalar(m, VRAM_DT_U64);
+    bool stopped = vram_end(m, n, &o, 1, save, n ? 4 : 0);
+    for (int i = 1; i < 4; i++)
+        vram_drop(m, save[i]);
+    if (!stopped)
+        return o;
+    vram_drop(m, o);
+    return NULL;
+}
+
+static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
+                                 struct vram_handle *k, struct vram_handle *v)
+{
+    struct vram_handle *xs[3] = {q, k, v};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 3, xs, 3, 4, flash_backward}))
+        return NULL;
+    struct vram_handle *o = like_behind_transpose(m, q, false);
+    struct vram_handle *lse = vram_new(m, q->shape, 3, VRAM_DT_F32, NULL);
+    return finish(m, n, o, lse, 2);
+}
+
+/* ---- memory-efficient --------------------------------------------------------------------- */
+
+static void efficient_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(g);
+    for (int i = 0; i < 3; i++)
+        out[i] = like_behind_transpose(m, s[i], true);
+    /* the bias's gradient exists only when the bias asks for it: a mask never does */
+    for (int i = 3; i < n->nedges; i++)
+        out[i] = vram_needs(n, i) ? vram_new(m, n->meta[i].shape, n->meta[i].rank,
+                                             (enum vram_dtype)n->meta[i].dtype, NULL)
+                                  : NULL;
+}
+
+static struct vram_handle *efficient(struct vram_machine *m, struct vram_handle *q,
+                                     struct vram_handle *k, struct vram_handle *v,
+                                     struct vram_handle *mask)
+{
+    struct vram_handle *xs[4] = {q, k, v, mask};
+    int nxs = mask ? 4 : 3;
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){xs, nxs, xs, nxs, 4, efficient_backward}))
+        return NULL;
+    bool any = q->requires_grad || k->requires_grad || v->requires_grad;
+    struct vram_handle *o = like_behind_transpose(m, q, true);
+    int64_t rows[3] = {q->shape[0], q->shape[1],
+                       any ? (int64_t)vram_round_up((uint64_t)q->shape[2], 32) : 0};
+    struct vram_handle *lse = vram_new(m, rows, 3, VRAM_DT_F32, NULL);
+    return finish(m, n, o, lse, 1);
+}
+
+/* ---- math --------------------------------------------------------------------------------- */
+
+/* The causal bias: a bool triangle, two scalars, and the float matrix made of them. */
+static struct vram_handle *causal_bias(struct vram_machine *m, int64_t s, enum vram_dtype dtype)
+{
+    int64_t shape[2] = {s, s};
+    struct vram_handle *ones = vram_new(m, shape, 2, VRAM_DT_BOOL, NULL);
+    struct vram_handle *tri = vram_new(m, shape, 2, VRAM_DT_BOOL, NULL);
+    vram_drop(m, ones);
+    struct vram_handle *x = vram_new_scalar(m, dtype), *y = vram_new_scalar(m, dtype);
+    struct vram_handle *bias = vram_new(m, shape, 2, dtype, NULL);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    vram_drop(m, tri);
+    return bias;
+}
+
+/* grouped heads: repeat_interleave always copies */
+static struct vram_handle *repeated(struct vram_machine *m, struct vram_handle *x, int64_t times)
+{
+    if (times == 1)
+        return vram_hold(x);
+    int64_t wide[5] = {x->shape[0], x->shape[1], times, x->shape[2], x->shape[3]};
+    int64_t shape[4] = {x->shape[0], x->shape[1] * times, x->shape[2], x->shape[3]};
+    struct vram_handle *e = vram_op_unsqueeze(m, x, 2);
+    vram_replace(m, &e, vram_op_expand(m, e, wide, 5));
+    vram_replace(m, &e, vram_op_clone(m, e));
+    return vram_replace(m, &e, vram_op_view(m, e, shape, 4));
+}
+
+static struct vram_handle *scores(struct vram_machine *m, struct vram_handle *q,
+                                  struct vram_handle *k, struct vram_handle *bias)
+{
+    struct vram_handle *kt = vram_op_transpose(m, k, 2, 3);
+    struct vram_handle *ks = vram_op_mul_number(m, kt);
+    vram_drop(m, kt);
+    struct vram_handle *a = vram_op_matmul(m, q, ks);
+    vram_drop(m, ks);
+    if (a && bias && m->card) { /* in place on a card */
+        struct vram_value args[VRAM_MAX_ARGS] = {vram_tensor_value(a), vram_tensor_value(bias)}, o = {0};
+        uint32_t op = vram_op_find("add_");
+        vram_op_row_at(op)->run(m, vram_op_row_at(op), args, &o);
+        vram_replace(m, &a, o.u.tensor);
+    } else if (a && bias) {
+        vram_replace(m, &a, vram_op_add(m, a, bias));
+    }
+    return a;
+}
+
+static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle *q,
+                                     struct vram_handle *k, struct vram_handle *v,
+                                     struct vram_handle *mask, bool causal)
+{
+    struct vram_handle *qs = vram_op_mul_number(m, q), *o = NULL;
+    struct vram_handle *bias = mask     ? vram_hold(mask)
+                               : causal ? causal_bias(m, q->shape[2], (enum vram_dtype)q->dtype)
+                                        : NULL;
+    int64_t times = k->shape[1] ? q->shape[1] / k->shape[1] : 1;
+    struct vram_handle *ke = repeated(m, k, times), *ve = repeated(m, v, times);
+    struct vram_handle *a = scores(m, qs, ke, bias);
+    if (a) {
+        struct vram_handle *p = vram_op_softmax(m, a);
+        vram_replace(m, &a, p);
+        o = p ? vram_op_matmul(m, p, ve) : NULL;
+    }
+    vram_drop(m, a);
+    vram_drop(m, ke);
+    vram_drop(m, ve);
+    vram_drop(m, bias);
+    vram_drop(m, qs);
+    return o;
+}
+
+/* 16-bit inputs are raised to fp32 first and the result is lowered again */
+static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
+                                struct vram_handle *k, struct vram_handle *v,
+                                struct vram_handle *mask, bool causal)
+{
+    enum vram_dtype dtype = (enum vram_dtype)q->dtype;
+    struct vram_handle *x = vram_cast(m, q, VRAM_DT_F32), *y = vram_cast(m, k, VRAM_DT_F32);
+    struct vram_handle *z = vram_cast(m, v, VRAM_DT_F32);
+    struct vram_handle *o = math_fp32(m, x, y, z, mask, causal);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    vram_drop(m, z);
+    return o ? vram_replace(m, &o, vram_cast(m, o, dtype)) : NULL;
+}
+
+/* ---- the choice --------------------------------------------------------------------------- */
+
+enum kernel { FLASH, EFFICIENT, MATH };
+
+static enum kernel choose(const struct vram_machine *m, const struct vram_handle *q,
+                          const struct vram_handle *k, const struct vram_handle *mask)
+{
+    bool half = q->dtype == VRAM_DT_BF16 || q->dtype == VRAM_DT_F16;
+    bool grouped = q->shape[1] != k->shape[1];
+    int64_t d = q->shape[3];
+    int sm = m->sm ? m->sm : 80;
+    if (m->attention == VRAM_ATTENTION_MATH)
+        return MATH;
+    if (m->attention != VRAM_ATTENTION_EFFICIENT && half && !mask && d <= 256 && sm >= 80)
+        return FLASH;
+    bool aligned = d % (half ? 8 : 4) == 0;
+    bool dtype = q->dtype == VRAM_DT_F32 || q->dtype == VRAM_DT_F16 ||
+                 (q->dtype == VRAM_DT_BF16 && sm >= 80);
+    return !grouped && aligned && dtype ? EFFICIENT : MATH;
+}
+
+/* A bool mask becomes zeros in q's dtype (−inf where false), with its negation on the way; rows
+ * that are no multiple of 16 bytes are copied into longer ones. */
+static struct vram_handle *float_mask(struct vram_machine *m, struct vram_handle *mask,
+                                      enum vram_dtype dtype, bool align)
+{
+    struct vram_handle *z = vram_hold(mask);
+    if (mask->dtype == VRAM_DT_BOOL) {
+        vram_replace(m, &z, vram_new(m, mask->shape, mask->rank, dtype, NULL));
+        vram_drop(m, vram_new(m, mask->shape, mask->rank, VRAM_DT_BOOL, NULL));
+    }
+    int64_t per = 16 / (vram_dtypes[dtype].bits / 8), cols = z->shape[z->rank - 1];
+    if (align && cols % per) {
+        int64_t shape[VRAM_MAX_RANK], stride[VRAM_MAX_RANK];
+        memcpy(shape, z->shape, sizeof shape);
+        shape[z->rank - 1] = cols + per - cols % per;
+        struct vram_handle *wide = vram_new(m, shape, z->rank, dtype, NULL);
+        memcpy(stride, wide->stride, sizeof stride);
+        vram_replace(m, &z, vram_alias(m, wide, z->shape, stride, z->rank, true));
+        vram_drop(m, wide);
+    }
+    return z;
+}
+
+static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
+                                  struct vram_handle *k, struct vram_handle *v,
+                                  struct vram_handle *mask, bool causal)
+{
+    enum kernel kernel = choose(m, q, k, mask);
+    if (kernel == FLASH)
+        return flash(m, q, k, v);
+    struct vram_handle *bias =
+        mask ? float_mask(m, mask, (enum vram_dtype)q->dtype, kernel == EFFICIENT) : NULL;
+    struct vram_handle *o = kernel == EFFICIENT ? efficient(m, q, k, v, bias)
+                                                : math(m, q, k, v, bias, causal);
+    vram_drop(m, bias);
+    return o;
+}
+
+static bool sdpa(VRAM_OP)
+{
+    struct vram_handle *q = vram_arg(m, row, a, 0), *k = vram_arg(m, row, a, 1);
+    struct vram_handle *v = vram_arg(m, row, a, 2), *mask = vram_arg_or_null(m, row, a, 3);
+    if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->shape[1] == 0 ||
+        q->shape[1] % k->shape[1])
+        vram_throw(m, VRAM_E_CONFLICT, "attention needs [batch, heads, positions, size] and heads "
+                                       "that are a multiple of the key heads");
+    if (mask && mask->rank == 0)
+        vram_throw(m, VRAM_E_CONFLICT, "a mask without dimensions");
+    q = vram_autocast_lower(m, q);
+    k = vram_autocast_lower(m, k);
+    v = vram_autocast_lower(m, v);
+    struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false));
+    vram_drop(m, q);
+    vram_drop(m, k);
+    vram_drop(m, v);
+    return vram_result(o, out);
+}
+
+static const struct vram_op_row attention_rows[] = {
+    {"sdpa", "q k v mask? causal?", "lower",
+     "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) and two seeds, if any of q, k, v needs grad",
+     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math. A bool mask becomes a float one a call; "
+     "backward of flash: fp32 dq and row sums as workspace",
+     "ATen sdp_utils.cpp, flash_api.cpp, attention_backward.cu", sdpa, ""},
+};
+const struct vram_op_family vram_ops_attention = {attention_rows,
+                                                  sizeof attention_rows / sizeof *attention_rows};

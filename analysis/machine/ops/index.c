@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Embedding, gathering, joining.
+ */
+#include <string.h>
+
+#include "base/math.h"
+#include "ops.h"
+
+/* ---- embedding: a dense gradient of the whole table --------------------------------------- */
+
+static void embedding_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
+}
+
+static bool embedding(VRAM_OP)
+{
+    struct vram_handle *w = vram_arg(m, row, a, 0), *ids = vram_arg(m, row, a, 1);
+    int64_t shape[VRAM_MAX_RANK];
+    if (w->rank != 2 || ids->rank == VRAM_MAX_RANK)
+        vram_throw(m, VRAM_E_CONFLICT, "embedding needs a table and ids");
+    memcpy(shape, ids->shape, sizeof shape);
+    shape[ids->rank] = w->shape[1];
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){&w, 1, &ids, 1, 0, embedding_backward}))
+        return true;
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, ids->rank + 1, (enum vram_dtype)w->dtype, NULL), false),
+        out);
+}
+
+/* ---- cat ---------------------------------------------------------------------------------- */
+
+/* every input's gradient is a view of the incoming one */
+static void cat_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    for (int i = 0; i < n->nedges; i++)
+        out[i] = vram_needs(n, i) ? vram_alias(m, g[0], n->meta[i].shape, g[0]->stride,
+                                               n->meta[i].rank, true)
+                                  : NULL;
+}
+
+static bool cat(VRAM_OP)
+{
+    if (a[0].kind != VRAM_V_BOX || a[0].u.box->kind == VRAM_BOX_RECORD || a[0].u.box->n == 0 ||
+        a[0].u.box->n > UINT16_MAX)
+        vram_throw(m, VRAM_E_FORMAT, "cat takes a list of tensors");
+    struct vram_box *box = a[0].u.box;
+    struct vram_handle *few[16], **xs = few;
+    if (box->n > 16)
+        xs = vram_machine_alloc(m, box->n, sizeof *xs);
+    for (uint32_t i = 0; i < box->n; i++)
+        xs[i] = vram_arg(m, row, box->at, (int)i);
+    int d = vram_arg_dim(m, row, a, 1, 0, xs[0]);
+    int64_t shape[VRAM_MAX_RANK];
+    enum vram_dtype dtype = (enum vram_dtype)xs[0]->dtype;
+    memcpy(shape, xs[0]->shape, sizeof shape);
+    for (uint32_t i = 1; i < box->n; i++) {
+        for (int k = 0; k < xs[0]->rank; k++)
+            if (xs[i]->rank != xs[0]->rank || (k != d && xs[i]->shape[k] != shape[k]))
+                vram_throw(m, VRAM_E_CONFLICT, "cat of tensors of different shapes");
+        if (!vram_add_i64(shape[d], xs[i]->shape[d], &shape[d]))
+            vram_throw(m, VRAM_E_RANGE, "cat of too many elements");
+        if (xs[i]->dtype != dtype)
+            dtype = VRAM_DT_F32;
+    }
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, xs, (int)box->n, cat_backward);
+    return vram_result(vram_end_one(m, n, vram_new(m, shape, xs[0]->rank, dtype, NULL), false), out);
+}
+
+/* ---- masked_scatter ----------------------------------------------------------------------- */
+
+/* masked_fill of the whole, then the source-sized gather; on a card masked_select makes index
+ * tables of the selected elements first */
+static void masked_scatter_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = vram_needs(n, 0) ? vram_elt1(m, (enum vram_dtype)g[0]->dtype, g[0]) : NULL;
+    if (!vram_needs(n, 1)) {
+        out[1] = NULL;
+        return;
+    }
+    const struct vram_meta *meta = &n->meta[1];
+    uint64_t elements = 1;
+    for (int i = 0; i < meta->rank; i++)
+        elements *= (uint64_t)meta->shape[i];
+    struct vram_storage *tables =
+        vram_workspace_begin(m, 0, 8 * 3 * elements, 8 * 3 * elements);
+    out[1] = vram_new(m, meta->shape, meta->rank, (enum vram_dtype)g[0]->dtype, NULL);
+    vram_workspace_end(m, tables);
+}
+
+static bool masked_scatter(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *mask = vram_arg(m, row, a, 1);
+    struct vram_handle *source = vram_arg(m, row, a, 2), *xs[2] = {x, source};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 2, &mask, 1, 0, masked_scatter_backward}))
+        return true;
+    struct vram_handle *o = vram_new(m, x->shape, x->rank, (enum vram_dtype)x->dtype, NULL);
+    /* an int64 prefix sum and a full bool mask inside the call (IndexKernel.cpp) */
+    uint64_t elements = (uint64_t)vram_numel(x);
+    struct vram_storage *full = vram_workspace_begin(m, elements, elements, elements);
+    struct vram_storage *sums = vram_workspace_begin(m, 8 * elements, 8 * elements, 8 * elements);
+    vram_workspace_end(m, sums);
+    vram_workspace_end(m, full);
+    return vram_result(vram_end_one(m, n, o, false), out);
+}
+
+/* ---- index: rows by int64 tensors --------------------------------------------------------- */
+
+/* zeros of the source; a real run scatters into them, the oracle makes a second tensor */
+static void index_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    const struct vram_meta *meta = &n->meta[0];
+    enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
+    out[0] = vram_new(m, meta->shape, meta->rank, d, NULL);
+    if (!m->card)
+        vram_replace(m, &out[0], vram_new(m, meta->shape, meta->rank, d, NULL));
+}
+
+/* index(x, shape, i, j ...): the result's shape is said, the indices are kept */
+static bool index_op(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *ids[4];
+    int64_t shape[VRAM_MAX_RANK];
+    struct vram_value list[2] = {a[1]};
+    if (a[1].kind != VRAM_V_BOX)
+        vram_throw(m, VRAM_E_FORMAT, "index takes the result's shape as a tuple");
+    int rank = vram_arg_dims(m, row, list, 0, shape), nids = 0;
+    for (int i = 2; i < 6 && a[i].kind != VRAM_V_NONE; i++)
+        ids[nids++] = vram_arg(m, row, a, i);
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, ids, nids, 0, index_backward}))
+        return true;
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL), false), out);
+}
+
+static const struct vram_op_row index_rows[] = {
+    {"embedding", "w ids", "", "the ids if the table trains", "the rows; backward a dense table",
+     "derivatives.yaml embedding", embedding, ""},
+    {"cat", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
+     "derivatives.yaml cat", cat, ""},
+    {"masked_scatter", "x mask source", "", "the mask",
+     "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the source-sized gather",
+     "ATen IndexKernel.cpp, derivatives.yaml", masked_scatter, ""},
+    {"index", "x shape i j? k? l?", "", "the indices", "the gathered rows; backward zeros of the source",
+     "derivatives.yaml index.Tensor", index_op, ""},
+};
+const struct vram_op_family vram_ops_index = {index_rows, sizeof index_rows / sizeof *index_rows};

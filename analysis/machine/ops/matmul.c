@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrix products.  linear is made of the ops that torch's composite calls, because their nodes
+ * decide when copies and sums run (ATen/native/Linear.cpp).
+ */
+#include <string.h>
+
+#include "ops.h"
+
+static int64_t rows_of(const struct vram_handle *x) { return x->shape[x->rank - 2]; }
+static int64_t cols_of(const struct vram_handle *x) { return x->shape[x->rank - 1]; }
+
+static void check_inner(struct vram_machine *m, int64_t a, int64_t b)
+{
+    if (a != b)
+        vram_throw(m, VRAM_E_CONFLICT, "a product of %lld columns and %lld rows", (long long)a,
+                   (long long)b);
+}
+
+/* A weight's gradient arrives as the transpose of a product, so that .grad can take it. */
+static struct vram_handle *weight_gradient(struct vram_machine *m, const struct vram_handle *g,
+                                           const struct vram_handle *input)
+{
+    int64_t shape[2] = {cols_of(input), cols_of(g)}, stride[2] = {1, cols_of(input)};
+    return vram_new(m, shape, 2, (enum vram_dtype)g->dtype, stride);
+}
+
+static struct vram_handle *input_gradient(struct vram_machine *m, const struct vram_handle *g,
+                                          const struct vram_handle *weight)
+{
+    int64_t shape[2] = {g->shape[0], weight->shape[0]};
+    return vram_new(m, shape, 2, (enum vram_dtype)g->dtype, NULL);
+}
+
+/* ---- mm, addmm: the weight comes as its transposed view [in, out] ------------------------- */
+
+static void mm_backward(VRAM_FORMULA)
+{
+    out[1] = vram_needs(n, 1) ? weight_gradient(m, g[0], s[1]) : NULL;
+    out[0] = vram_needs(n, 0) ? input_gradient(m, g[0], s[0]) : NULL;
+}
+
+static struct vram_handle *product(struct vram_machine *m, struct vram_handle *x,
+                                   struct vram_handle *w)
+{
+    int64_t shape[2] = {x->shape[0], w->shape[1]};
+    check_inner(m, x->shape[1], w->shape[0]);
+    return vram_new(m, shape, 2, (enum vram_dtype)x->dtype, NULL);
+}
+
+static struct vram_handle *mm(struct vram_machine *m, struct vram_handle *x, struct vram_handle *w)
+{
+    struct vram_handle *xs[2] = {x, w};
+    struct vram_handle *save[2] = {x->requires_grad ? w : NULL, w->requires_grad ? x : NULL};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, mm_backward}))
+        return NULL;
+    return vram_end_one(m, n, product(m, x, w), false);
+}
+
+static void addmm_backward(VRAM_FORMULA)
+{
+    /* input, then weight; the bias's sum is made by the summing step behind the formula */
+    out[1] = vram_needs(n, 1) ? input_gradient(m, g[0], s[1]) : NULL;
+    out[2] = vram_needs(n, 2) ? weight_gradient(m, g[0], s[0]) : NULL;
+    out[0] = vram_needs(n, 0) ? vram_hold(g[0]) : NULL;
+}
+
+static struct vram_handle *addmm(struct vram_machine *m, struct vram_handle *b,
+                                 struct vram_handle *x, struct vram_handle *w)
+{
+    struct vram_handle *xs[3] = {b, x, w};
+    struct vram_handle *save[2] = {w->requires_grad ? x : NULL, x->requires_grad ? w : NULL};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 3, save, 2, 0, addmm_backward}))
+        return NULL;
+    return vram_end_one(m, n, product(m, x, w), false);
+}
+
+/* ---- bmm, matmul -------------------------------------------------------------------------- */
+
+static void bmm_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    for (int i = 1; i >= 0; i--)
+        out[i] = vram_needs(n, i) ? vram_new(m, n->meta[i].shape, 3, (enum vram_dtype)g[0]->dtype,
+                                             NULL)
+                                  : NULL;
+}
+
+struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, struct vram_handle *b)
+{
+    struct vram_handle *xs[2] = {a, b};
+    struct vram_handle *save[2] = {a->requires_grad ? b : NULL, b->requires_grad ? a : NULL};
+    struct vram_tape_node *n;
+    if (a->rank != 3 || b->rank != 3 || a->shape[0] != b->shape[0])
+        vram_throw(m, VRAM_E_CONFLICT, "a batched product of unequal batches");
+    check_inner(m, a->shape[2], b->shape[1]);
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, bmm_backward}))
+        return NULL;
+    int64_t shape[3] = {a->shape[0], a->shape[1], b->shape[2]};
+    return vram_end_one(m, n, vram_new(m, shape, 3, (enum vram_dtype)a->dtype, NULL), false);
+}
+
+/* expand (a no-op) and fold of the leading dimensions into one */
+static struct vram_handle *folded(struct vram_machine *m, struct vram_handle *x)
+{
+    struct vram_handle *e = vram_op_expand(m, x, x->shape, x->rank);
+    int64_t shape[3] = {-1, rows_of(x), cols_of(x)};
+    struct vram_handle *r = vram_op_reshape(m, e, shape, 3);
+    vram_drop(m, e);
+    return r;
+}
+
+struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,
+                                   struct vram_handle *b)
+{
+    if (a->rank != b->rank || a->rank < 3)
+        vram_throw(m, VRAM_E_UNSUPPORTED, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
+    struct vram_handle *x = folded(m, a), *y = folded(m, b);
+    struct vram_handle *p = vram_op_bmm(m, x, y);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    if (!p)
+        return NULL;
+    int64_t shape[VRAM_MAX_RANK];
+    memcpy(shape, a->shape, sizeof shape);
+    shape[a->rank - 1] = cols_of(b);
+    struct vram_handle *o = vram_op_view(m, p, shape, a->rank);
+    vram_drop(m, p);
+    return o;
+}
+
+static bool matmul(VRAM_OP)
+{
+    struct vram_handle *y = vram_autocast_lower(m, vram_arg(m, row, a, 1));
+    struct vram_handle *x = vram_autocast_lower(m, vram_arg(m, row, a, 0));
+    struct vram_handle *o = x->rank == 2 && y->rank == 2 ? mm(m, x, y) : vram_op_matmul(m, x, y);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    return vram_result(o, out);
+}
+
+static bool batched(VRAM_OP)
+{
+    struct vram_handle *y = vram_autocast_lower(m, vram_arg(m, row, a, 1));
+    struct vram_handle *x = vram_autocast_lower(m, vram_arg(m, row, a, 0));
+    struct vram_handle *o = vram_op_bmm(m, x, y);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    return vram_result(o, out);
+}
+
+/* ---- linear ------------------------------------------------------------------------------- */
+
+/* Can the leading dimensions be folded without a copy? */
+static bool foldable(const struct vram_handle *x)
+{
+    for (int i = 0; i < x->rank - 2; i++)
+        if (x->stride[i] != x->stride[i + 1] * x->shape[i + 1])
+            return false;
+    return true;
+}
+
+static struct vram_handle *with_bias(struct vram_machine *m, struct vram_handle *y,
+                                     struct vram_handle *b)
+{
+    if (!y || !b)
+        return y;
+    if (!m->card)
+        return vram_replace(m, &y, vram_op_add(m, y, b));
+    /* on a card the bias is added in place: no new tensor, a new node */
+    struct vram_value args[VRAM_MAX_ARGS] = {vram_tensor_value(y), vram_tensor_value(b)}, o = {0};
+    uint32_t op = vram_op_find("add_");
+    vram_op_row_at(op)->run(m, vram_op_row_at(op), args, &o);
+    return vram_replace(m, &y, o.u.tensor);
+}
+
+/* A frozen weight on rows that cannot be folded: a batched product with the expanded weight. */
+static struct vram_handle *expanded_weight(struct vram_machine *m, struct vram_handle *x,
+                                           struct vram_handle *wt)
+{
+    int64_t shape[3] = {x->shape[0], wt->shape[0], wt->shape[1]};
+    struct vram_handle *e = vram_op_expand(m, x, x->shape, 3);
+    struct vram_handle *v = vram_op_view(m, e, x->shape, 3);
+    struct vram_handle *w = vram_op_expand(m, wt, shape, 3);
+    struct vram_handle *y = vram_op_bmm(m, v, w);
+    vram_drop(m, e);
+    vram_drop(m, v);
+    vram_drop(m, w);
+    return y;
+}
+
+static struct vram_handle *unfolded(struct vram_machine *m, struct vram_handle *p,
+                                    const struct vram_handle *x)
+{
+    int64_t shape[VRAM_MAX_RANK];
+    if (!p)
+        return NULL;
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = p->shape[1];
+    return vram_replace(m, &p, vram_op_view(m, p, shape, x->rank));
+}
+
+static struct vram_handle *linear_of(struct vram_machine *m, struct vram_handle *x,
+                                     struct vram_handle *w, struct vram_handle *b)
+{
+    struct vram_handle *y, *wt, *rows = NULL;
+    int64_t flat[2] = {-1, cols_of(x)};
+    if (x->rank == 2) {
+        wt = vram_op_transpose(m, w, 0, 1);
+        y = b ? addmm(m, b, x, wt) : mm(m, x, wt);
+    } else if (b && vram_is_contiguous(x)) {
+        rows = vram_op_view(m, x, flat, 2);
+        wt = vram_op_transpose(m, w, 0, 1);
+        y = unfolded(m, addmm(m, b, rows, wt), x);
+    } else if (wt = vram_op_transpose(m, w, 0, 1), !w->requires_grad && x->rank == 3 && !foldable(x)) {
+        y = with_bias(m, expanded_weight(m, x, wt), b);
+    } else {
+        rows = vram_op_reshape(m, x, flat, 2);
+        y = with_bias(m, unfolded(m, mm(m, rows, wt), x), b);
+    }
+    vram_drop(m, rows);
+    vram_drop(m, wt);
+    return y;
+}
+
+static bool linear(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
+    struct vram_handle *b = vram_arg_or_null(m, row, a, 2);
+    if (x->rank < 2 || w->rank != 2)
+        vram_throw(m, VRAM_E_CONFLICT, "linear needs rows and a matrix");
+    check_inner(m, cols_of(x), w->shape[1]);
+    b = vram_autocast_lower(m, b); /* arguments are cast from the last to the first */
+    w = vram_autocast_lower(m, w);
+    x = vram_autocast_lower(m, x);
+    struct vram_handle *y = linear_of(m, x, w, b);
+    vram_drop(m, x);
+    vram_drop(m, w);
+    vram_drop(m, b);
+    return vram_result(y, out);
+}
+
+/* ---- convolution -------------------------------------------------------------------------- */
+
+static void conv_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    for (int i = 0; i < n->nedges; i++)
+        out[i] = vram_needs(n, i) ? vram_new(m, n->meta[i].shape, n->meta[i].rank,
+                                             (enum vram_dtype)g[0]->dtype, NULL)
+                                  : NULL;
+}
+
+/* conv(x, w, b, stride, padding): x [n, c, spatial...], w [out, c / groups, window...] */
+static bool conv(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
+    struct vram_handle *b = vram_arg_or_null(m, row, a, 2);
+    int64_t stride = vram_arg_int(m, row, a, 3, 1), pad = vram_arg_int(m, row, a, 4, 0);
+    int64_t shape[VRAM_MAX_RANK] = {0};
+    if (x->rank != w->rank || x->rank < 3 || stride < 1 || pad < 0 || pad > INT32_MAX)
+        vram_throw(m, VRAM_E_CONFLICT, "a convolution of ranks %d and %d", (int)x->rank,
+                   (int)w->rank);
+    shape[0] = x->shape[0];
+    shape[1] = w->shape[0];
+    for (int i = 2; i < x->rank; i++) {
+        if (x->shape[i] + 2 * pad < w->shape[i])
+            vram_throw(m, VRAM_E_CONFLICT, "an input of %lld is smaller than the window of %lld",
+                       (long long)x->shape[i], (long long)w->shape[i]);
+        shape[i] = (x->shape[i] + 2 * pad - w->shape[i]) / stride + 1;
+    }
+    b = vram_autocast_lower(m, b);
+    w = vram_autocast_lower(m, w);
+    x = vram_autocast_lower(m, x);
+    struct vram_handle *xs[3] = {x, w, b}, *save[2] = {x, w}, *o = NULL;
+    struct vram_tape_node *n;
+    if (!vram_begin(m, &n, &(struct vram_begin){xs, b ? 3 : 2, save, 2, 0, conv_backward})) {
+        /* the algorithm's own memory: heuristics take the first that fits (see constants) */
+        struct vram_storage *space = vram_workspace_begin(m, 0, 10u << 20, 500u << 20);
+        o = vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false);
+        vram_workspace_end(m, space);
+    }
+    vram_drop(m, x);
+    vram_drop(m, w);
+    vram_drop(m, b);
+    return vram_result(o, out);
+}
+
+static const struct vram_op_row matmul_rows[] = {
+    {"linear", "x w b?", "lower", "x if the weight trains, the weight if x needs grad; never the bias",
+     "the product; on unfoldable rows a copy; backward: weight, then input, then the bias sum",
+     "ATen/native/Linear.cpp", linear, ""},
+    {"matmul", "x y", "lower", "each operand if the other needs grad", "the product; copies of operands that cannot be folded",
+     "ATen/native/LinearAlgebra.cpp", matmul, ""},
+    {"bmm", "x y", "lower", "each operand if the other needs grad", "the product; backward one output a side",
+     "derivatives.yaml bmm", batched, ""},
+    {"conv", "x w b? stride? padding?", "lower", "x and the weight if any input needs grad",
+     "the output; backward: input, weight, bias; workspace of the algorithm", "derivatives.yaml convolution_overrideable",
+     conv, ""},
+};
+const struct vram_op_family vram_ops_matmul = {matmul_rows,
+                                               sizeof matmul_rows / sizeof *matmul_rows};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plan: the values that were given, and the table's defaults for the rest.  The public functions
+ * (vram_plan_create, _free, _set, _get) stand in plan.c too; these are for the passes.
+ *
+ * A setting whose default is decided elsewhere has no value until the pass that decides asks for
+ * something else: its text is "", its number VRAM_PLAN_UNSET.
+ */
+#ifndef VRAM_PLAN_PLAN_H
+#define VRAM_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/settings.h"
+
+struct vram_plan; /* the public handle */
+
+#define VRAM_PLAN_UNSET (INT64_MIN + 1)
+#define VRAM_PLAN_AUTO VRAM_SETTING_WORD /* "auto" of an INTEGER */
+
+/* Was it given?  Of a family: was any of its keys? */
+bool vram_plan_given(const struct vram_plan *plan, enum vram_key key);
+/* The canonical text: given, or the default; "" when neither. */
+const char *vram_plan_text(const struct vram_plan *plan, enum vram_key key);
+/* Is the value this word?  word is spelt as in settings.def. */
+bool vram_plan_is(const struct vram_plan *plan, enum vram_key key, const char *word);
+/* The number as vram_setting_value has it; VRAM_PLAN_UNSET when there is none. */
+int64_t vram_plan_int(const struct vram_plan *plan, enum vram_key key);
+/* A SWITCH; otherwise is what it is when unset. */
+bool vram_plan_on(const struct vram_plan *plan, enum vram_key key, bool otherwise);
+/* A NUMBER or FRACTION; 0 when unset. */
+double vram_plan_number(const struct vram_plan *plan, enum vram_key key);
+/* A SIZE; false when unset. */
+bool vram_plan_size(const struct vram_plan *plan, enum vram_key key, int64_t *height,
+                    int64_t *width);
+
+/* The keys of a family that were given, in the order in which they first were. */
+struct vram_plan_extra {
+    enum vram_key row;
+    const char *name; /* "batch" of dim.batch */
+    const char *text; /* canonical */
+    int64_t number;
+};
+size_t vram_plan_extra_count(const struct vram_plan *plan); /* of all families */
+const struct vram_plan_extra *vram_plan_extra(const struct vram_plan *plan, size_t i);
+const struct vram_plan_extra *vram_plan_extra_find(const struct vram_plan *plan, enum vram_key row,
+                                                   const char *name); /* NULL = not given */
+
+/* A second plan with the same values; to try several keys and keep all of them or none. */
+int vram_plan_copy(struct vram_plan **out, const struct vram_plan *from, vram_error *error);
+void vram_plan_swap(struct vram_plan *a, struct vram_plan *b);
+
+#endif
