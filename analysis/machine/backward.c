@@ -85,8 +85,10 @@ static void count(struct engine *e, struct vram_tape_node *root)
     for (size_t i = 0; i < e->visits.n; i++) {
         struct vram_tape_node *n = e->visits.at[i].node;
         for (int k = 0; k < n->nedges; k++)
-            if (n->edges[k].node)
-                e->visits.at[visit_of(e, n->edges[k].node)].deps++;
+            if (n->edges[k].node) {
+                uint32_t v = visit_of(e, n->edges[k].node); /* may move the array */
+                e->visits.at[v].deps++;
+            }
     }
 }
 

@@ -25,6 +25,7 @@ struct vram_checkpoint_frame {
     bool done, recomputing;
     uint32_t tensors; /* reentrant: which arguments are tensors, one bit each */
     uint32_t scope;
+    uint64_t seq;          /* of the tape when the call began */
     enum vram_dtype autocast;
     struct vram_call call; /* positional tensors detached but for their place in the graph */
     VRAM_VEC(struct vram_holder *) holders; /* NULL once dropped */
@@ -48,6 +49,15 @@ void vram_holder_drop(struct vram_machine *m, struct vram_holder *h)
         vram_let_go(m, &h->tensor);
     h->frame->holders.at[h->index] = NULL;
     vram_checkpoint_drop(m, h->frame);
+}
+
+const struct vram_call *vram_holder_call(const struct vram_holder *h, uint64_t *seq, uint32_t *scope)
+{
+    if (!h)
+        return NULL;
+    *seq = h->frame->seq;
+    *scope = h->frame->scope;
+    return &h->frame->call;
 }
 
 /* A tensor goes on the tape: as it is, or by way of the innermost checkpoint. */
@@ -112,6 +122,7 @@ bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct
     struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
     f->refs = 1;
     f->scope = m->scope;
+    f->seq = m->seq;
     f->autocast = m->autocast;
     f->outer = m->hooks;
     keep_call(m, &f->call, call);

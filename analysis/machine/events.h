@@ -44,18 +44,29 @@ struct vram_event {
 struct vram_storage_row {
     uint64_t bytes;    /* as requested: elements times size; expected value when uncertain */
     uint32_t scope;    /* module running when it was made */
+    uint32_t saver;    /* module running when the tape first kept it; = scope until then */
     uint32_t param;    /* parameter it is, belongs to or is a copy of; VRAM_NO_PARAM else */
     uint32_t range;    /* 1 + index into ranges when low and high differ from bytes; 0 = certain */
+    uint32_t share;    /* 1 + index into shares when it belongs to several components; 0 = one */
     uint16_t op;       /* row of the op table, or VRAM_OP_* of events.h */
     uint8_t stream;    /* 0 = the compute stream; others have pools of their own */
     uint8_t flags;     /* VRAM_STORAGE_* */
 };
 #define VRAM_NO_PARAM UINT32_MAX
+/* `op` of storages that no op row makes */
+enum { VRAM_OP_LOAD = 0xff00, VRAM_OP_INPUTS, VRAM_OP_LOOP, VRAM_OP_BACKWARD, VRAM_OP_CLIP,
+       VRAM_OP_OPTIMIZER, VRAM_OP_STRATEGY };
 #define VRAM_STORAGE_WEIGHT_CAST 1 /* an autocast copy of a parameter */
 #define VRAM_STORAGE_LOSS 2        /* made by code of the loss, outside any module */
 
 struct vram_bytes_range {
     uint64_t low, high;
+};
+
+/* How the bytes of a flat buffer divide among components; the parts add up to its bytes. */
+struct vram_share {
+    struct { vram_sym component; uint64_t bytes; } *parts;
+    uint32_t n;
 };
 
 struct vram_phase_row {
@@ -72,6 +83,8 @@ struct vram_events {
     size_t nranges, ranges_cap;
     struct vram_phase_row *phases;
     size_t nphases, phases_cap;
+    struct vram_share *shares;
+    size_t nshares, shares_cap;
 };
 
 /* Room for one more of each; false when out of memory. */

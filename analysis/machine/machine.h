@@ -63,6 +63,8 @@ struct vram_handle {
     int64_t stride[VRAM_MAX_RANK];
 };
 
+struct vram_holder;
+
 /* An entry of the tape: a tensor, or under a checkpoint a holder that the recomputation fills. */
 struct vram_saved {
     struct vram_handle *tensor;
@@ -183,6 +185,14 @@ __attribute__((noreturn, format(printf, 3, 4))) void vram_throw(struct vram_mach
 __attribute__((noreturn)) void vram_throw_memory(struct vram_machine *m);
 void *vram_machine_alloc(struct vram_machine *m, size_t n, size_t size);
 
+/* One call: arguments are owned by the call. */
+struct vram_call {
+    struct vram_value args[VRAM_MAX_ARGS];
+    uint32_t nargs;
+    struct { vram_sym name; struct vram_value value; } kw[VRAM_MAX_ARGS];
+    uint32_t nkw;
+};
+
 /* ---- tensors (value.c) -------------------------------------------------------------------- */
 
 /* A new tensor with its own storage; stride NULL = contiguous. */
@@ -267,6 +277,8 @@ static inline bool vram_needs(const struct vram_tape_node *n, int i)
 }
 void vram_node_drop(struct vram_machine *m, struct vram_tape_node *n);
 void vram_saved_drop(struct vram_machine *m, struct vram_saved *s);
+/* Notes for every storage that the graph of loss holds which module's entry is the first (row.saver). */
+void vram_tape_savers(struct vram_machine *m, struct vram_handle *loss);
 void vram_require_grad(struct vram_machine *m, struct vram_handle *x); /* makes x a leaf */
 
 /* ---- backward (backward.c) ---------------------------------------------------------------- */
@@ -279,12 +291,13 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
 
 /* ---- checkpoint (checkpoint.c) ------------------------------------------------------------ */
 
-struct vram_call; /* frame.c */
 bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
 bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x);
 struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry); /* new reference */
 void vram_checkpoint_drop(struct vram_machine *m, struct vram_checkpoint_frame *f);
+/* The arguments that a checkpoint keeps, when they were kept and by which module; NULL for no holder. */
+const struct vram_call *vram_holder_call(const struct vram_holder *h, uint64_t *seq, uint32_t *scope);
 void vram_holder_drop(struct vram_machine *m, struct vram_holder *h);
 
 /* ---- autocast (autocast.c) ---------------------------------------------------------------- */
@@ -298,13 +311,6 @@ void vram_autocast_leave(struct vram_machine *m);
 
 /* ---- interpreter (frame.c, eval.c) -------------------------------------------------------- */
 
-/* One call: arguments are owned by the call. */
-struct vram_call {
-    struct vram_value args[VRAM_MAX_ARGS];
-    uint32_t nargs;
-    struct { vram_sym name; struct vram_value value; } kw[VRAM_MAX_ARGS];
-    uint32_t nkw;
-};
 void vram_call_drop(struct vram_machine *m, struct vram_call *call);
 /* Calls a module as the framework does: its arguments live until it returns.  True: stopped.  */
 bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,

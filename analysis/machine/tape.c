@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/vec.h"
 #include "machine/machine.h"
 
 /* A block of a power of two: header, edges, meta, saved entries. */
@@ -170,4 +171,52 @@ void vram_require_grad(struct vram_machine *m, struct vram_handle *x)
         return;
     x->requires_grad = true;
     x->leaf = true;
+}
+
+/* ---- who saved what ----------------------------------------------------------------------- */
+
+struct walk {
+    VRAM_VEC(struct vram_tape_node *) todo;
+    uint64_t *first; /* by storage: 1 + sequence number of the first entry that holds it */
+};
+
+static void note_saver(struct vram_machine *m, struct walk *w, struct vram_handle *x, uint64_t seq,
+                       uint32_t scope)
+{
+    if (!x || !x->storage || (w->first[x->storage->id] && w->first[x->storage->id] <= seq + 1))
+        return;
+    w->first[x->storage->id] = seq + 1;
+    m->events->storages[x->storage->id].saver = scope;
+}
+
+static void push_node(struct vram_machine *m, struct walk *w, struct vram_tape_node *n, uint32_t task)
+{
+    if (n->task == task)
+        return;
+    n->task = task;
+    if (!vram_vec_push(&w->todo, m->cx->arena, n))
+        vram_throw_memory(m);
+}
+
+void vram_tape_savers(struct vram_machine *m, struct vram_handle *loss)
+{
+    struct walk w = {.first = vram_machine_alloc(m, m->events->nstorages, sizeof(uint64_t))};
+    uint32_t task = ++m->tasks;
+    if (loss->node)
+        push_node(m, &w, loss->node, task);
+    while (w.todo.n) {
+        struct vram_tape_node *n = w.todo.at[--w.todo.n];
+        for (int i = 0; i < n->nsaved; i++) {
+            uint64_t seq;
+            uint32_t scope;
+            const struct vram_call *call = vram_holder_call(n->saved[i].holder, &seq, &scope);
+            note_saver(m, &w, n->saved[i].tensor, n->seq, n->scope);
+            for (uint32_t k = 0; call && k < call->nargs; k++)
+                if (call->args[k].kind == VRAM_V_TENSOR)
+                    note_saver(m, &w, call->args[k].u.tensor, seq, scope);
+        }
+        for (int i = 0; i < n->nedges; i++)
+            if (n->edges[i].node)
+                push_node(m, &w, n->edges[i].node, task);
+    }
 }

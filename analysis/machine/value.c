@@ -102,7 +102,8 @@ static struct vram_storage *new_storage(struct vram_machine *m, uint64_t bytes,
     *s = (struct vram_storage){.refs = 1, .id = (uint32_t)e->nstorages, .category = (uint8_t)category,
                                .base_category = (uint8_t)category};
     e->storages[e->nstorages++] =
-        (struct vram_storage_row){.bytes = bytes, .scope = m->scope, .param = VRAM_NO_PARAM,
+        (struct vram_storage_row){.bytes = bytes, .scope = m->scope, .saver = m->scope,
+                                  .param = VRAM_NO_PARAM,
                                   .op = m->op, .flags = m->in_loss ? VRAM_STORAGE_LOSS : 0};
     push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_ALLOC,
                                       .category = (uint8_t)category});
@@ -137,8 +138,10 @@ void vram_set_category(struct vram_machine *m, struct vram_handle *x, enum vram_
 void vram_mark_saved(struct vram_machine *m, struct vram_handle *x)
 {
     struct vram_storage *s = x->storage;
-    if (s && s->saved++ == 0 && s->base_category == VRAM_CAT_TEMPORARY)
+    if (s && s->saved++ == 0 && s->base_category == VRAM_CAT_TEMPORARY) {
+        m->events->storages[s->id].saver = m->scope;
         change_category(m, s, VRAM_CAT_SAVED);
+    }
 }
 
 void vram_unmark_saved(struct vram_machine *m, struct vram_handle *x)

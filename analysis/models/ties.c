@@ -57,21 +57,30 @@ static int tie(struct vram_builder *b, uint32_t left, uint32_t right)
     return VRAM_OK;
 }
 
+static int holds(struct vram_builder *b, uint32_t scope, uint32_t condition, bool *yes)
+{
+    struct vram_frame f = {.scope = scope,
+                           .cls = &b->program->classes.at[b->tree.scopes[scope].cls]};
+    struct vram_value v;
+    int code = setjmp(b->machine.escape);
+    if (code)
+        return code;
+    *yes = true;
+    if (condition) {
+        vram_eval(&b->machine, &f, condition - 1, &v);
+        *yes = vram_truth(&b->machine, v);
+    }
+    return VRAM_OK;
+}
+
 static int ties_of(struct vram_builder *b, uint32_t scope, const struct vram_class *c)
 {
     for (uint32_t i = 0; i < c->nties; i++) {
         const struct vram_tie *t = &b->program->ties.at[c->ties + i];
-        if (t->condition) {
-            struct vram_frame f = {.scope = scope,
-                                   .cls = &b->program->classes.at[b->tree.scopes[scope].cls]};
-            struct vram_value v;
-            int code = setjmp(b->machine.escape);
-            if (code)
-                return code;
-            vram_eval(&b->machine, &f, t->condition - 1, &v);
-            if (!vram_truth(&b->machine, v))
-                continue;
-        }
+        bool yes;
+        VRAM_TRY(holds(b, scope, t->condition, &yes));
+        if (!yes)
+            continue;
         uint32_t left = find_param(b, scope, t->left, t->nleft);
         uint32_t right = find_param(b, scope, t->right, t->nright);
         if (left != VRAM_NO_INDEX && right != VRAM_NO_INDEX && left != right)

@@ -118,13 +118,37 @@ static void parameter(struct vram_builder *b, struct vram_frame *f, const struct
 
 /* ---- children ----------------------------------------------------------------------------- */
 
+/* Lets the linker parse the file that defines a name; a name that no file has is no error here. */
+static void want(struct vram_builder *b, vram_sym name)
+{
+    if (!b->linker->require)
+        return;
+    int code = b->linker->require(b->linker->ctx, b->cx, b->program, name);
+    if (code && code != VRAM_E_NOTFOUND)
+        check(b, code);
+}
+
+static uint32_t class_named(struct vram_builder *b, vram_sym name)
+{
+    if (vram_program_class(b->program, name) == VRAM_NO_INDEX)
+        want(b, name);
+    return vram_program_class(b->program, name);
+}
+
+static const struct vram_family *family_of(struct vram_builder *b, vram_sym model_type)
+{
+    if (!vram_program_family(b->program, model_type))
+        want(b, model_type);
+    return vram_program_family(b->program, model_type);
+}
+
 /* auto: the class that the config's model_type names */
 static uint32_t class_by_config(struct vram_builder *b, const struct vram_config *config)
 {
     const struct vram_config *type = vram_config_get_text(b->cx, config, "model_type");
     const struct vram_family *family =
-        type && type->type == VRAM_CONFIG_STRING ? vram_program_family(b->program, type->text) : NULL;
-    uint32_t cls = family ? vram_program_class(b->program, family->base) : VRAM_NO_INDEX;
+        type && type->type == VRAM_CONFIG_STRING ? family_of(b, type->text) : NULL;
+    uint32_t cls = family ? class_named(b, family->base) : VRAM_NO_INDEX;
     if (cls == VRAM_NO_INDEX)
         vram_throw(&b->machine, VRAM_E_UNSUPPORTED, "no template for model_type '%s'",
                    type && type->type == VRAM_CONFIG_STRING ? vram_sym_text(b->cx->syms, type->text)
@@ -264,8 +288,12 @@ static void declare(struct vram_builder *b, struct vram_frame *f, uint32_t membe
         const struct vram_decl *d = &b->program->decls.at[f->cls->members[i]];
         bool is_child = d->kind == VRAM_DECL_CHILD || d->kind == VRAM_DECL_CHILDREN;
         b->machine.at = UINT32_MAX;
-        if (d->kind == VRAM_DECL_METHOD || is_child != nested || !holds(b, f, d->condition))
+        if (d->kind == VRAM_DECL_METHOD || is_child != nested)
             continue;
+        if (!holds(b, f, d->condition)) {
+            b->tree.members[members + i] = (struct vram_value){0};
+            continue;
+        }
         if (d->kind == VRAM_DECL_ATTR) {
             attribute(b, f, d, &b->tree.members[members + i]);
         } else if (!is_child) {
@@ -381,19 +409,21 @@ static enum vram_dtype stored_dtype(const struct vram_cx *cx, const struct vram_
 }
 
 /* The class to build: the checkpoint's own, else the family's. */
-static uint32_t root_class(struct vram_builder *b)
+static int root_class(struct vram_builder *b, uint32_t *out)
 {
     const struct vram_checkpoint *c = b->checkpoint;
-    vram_sym name = vram_sym_of(b->cx->syms, c->class_name);
-    uint32_t cls = *c->class_name ? vram_program_class(b->program, name) : VRAM_NO_INDEX;
-    if (cls == VRAM_NO_INDEX && *c->class_name && b->linker->require &&
-        b->linker->require(b->linker->ctx, b->cx, b->program, name) == VRAM_OK)
-        cls = vram_program_class(b->program, name);
-    if (cls != VRAM_NO_INDEX || !*c->family)
-        return cls;
-    const struct vram_family *f =
-        vram_program_family(b->program, vram_sym_of(b->cx->syms, c->family));
-    return f ? vram_program_class(b->program, f->causal ? f->causal : f->base) : VRAM_NO_INDEX;
+    int code = setjmp(b->machine.escape);
+    *out = VRAM_NO_INDEX;
+    if (code || !c->config)
+        return code;
+    if (*c->class_name)
+        *out = class_named(b, vram_sym_of(b->cx->syms, c->class_name));
+    if (*out != VRAM_NO_INDEX || !*c->family)
+        return VRAM_OK;
+    const struct vram_family *f = family_of(b, vram_sym_of(b->cx->syms, c->family));
+    if (f)
+        *out = class_named(b, f->causal ? f->causal : f->base);
+    return VRAM_OK;
 }
 
 static int unknown(struct vram_builder *b, const char *why, struct vram_tree *out)
@@ -432,7 +462,8 @@ int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
     b->tree.program = program;
     b->tree.syms = cx->syms;
     b->tree.dtype = stored_dtype(cx, checkpoint);
-    uint32_t cls = checkpoint->config ? root_class(b) : VRAM_NO_INDEX;
+    uint32_t cls;
+    VRAM_TRY(root_class(b, &cls));
     if (cls == VRAM_NO_INDEX) {
         char name[100];
         const char *what = *checkpoint->class_name ? checkpoint->class_name : checkpoint->family;

@@ -44,6 +44,15 @@ int vram_syms_init(struct vram_syms *syms, struct vram_arena *arena)
     return vram_sym_add(syms, "", 0, 0) == 0 ? VRAM_OK : VRAM_E_NOMEM;
 }
 
+int vram_syms_layer(struct vram_syms *syms, const struct vram_syms *base, struct vram_arena *arena)
+{
+    *syms = (struct vram_syms){.arena = arena, .base = base, .first = base->first + base->n,
+                               .cap = 64, .mask = 127, .seed = base->seed};
+    syms->at = vram_arena_array(arena, syms->cap, sizeof *syms->at);
+    syms->slots = vram_arena_array(arena, (size_t)syms->mask + 1, sizeof *syms->slots);
+    return syms->at && syms->slots ? VRAM_OK : VRAM_E_NOMEM;
+}
+
 static uint32_t *slot_of(const struct vram_syms *syms, const char *text, size_t n, uint32_t hash)
 {
     for (uint32_t i = hash;; i++) {
@@ -98,7 +107,12 @@ vram_sym vram_sym_add(struct vram_syms *syms, const char *text, size_t n, int co
     uint32_t hash = hash_of(syms->seed, text, n);
     uint32_t *slot = slot_of(syms, text, n, hash);
     if (*slot)
-        return *slot - 1;
+        return syms->first + *slot - 1;
+    if (syms->base) {
+        vram_sym below = vram_sym_find(syms->base, text, n);
+        if (below != VRAM_SYM_NONE)
+            return below;
+    }
     if (room(syms))
         return VRAM_SYM_NONE;
     const char *kept = copy ? vram_arena_strndup(syms->arena, text, n) : text;
@@ -107,7 +121,7 @@ vram_sym vram_sym_add(struct vram_syms *syms, const char *text, size_t n, int co
     vram_sym id = syms->n++;
     syms->at[id] = (struct vram_sym_entry){kept, (uint32_t)n, hash};
     *slot_of(syms, text, n, hash) = id + 1;
-    return id;
+    return syms->first + id;
 }
 
 vram_sym vram_sym_of(struct vram_syms *syms, const char *text)
@@ -118,10 +132,14 @@ vram_sym vram_sym_of(struct vram_syms *syms, const char *text)
 vram_sym vram_sym_find(const struct vram_syms *syms, const char *text, size_t n)
 {
     const uint32_t *slot = slot_of(syms, text, n, hash_of(syms->seed, text, n));
-    return *slot ? *slot - 1 : VRAM_SYM_NONE;
+    if (*slot)
+        return syms->first + *slot - 1;
+    return syms->base ? vram_sym_find(syms->base, text, n) : VRAM_SYM_NONE;
 }
 
 const char *vram_sym_text(const struct vram_syms *syms, vram_sym sym)
 {
-    return sym < syms->n ? syms->at[sym].text : "?";
+    while (sym < syms->first && syms->base)
+        syms = syms->base;
+    return sym - syms->first < syms->n ? syms->at[sym - syms->first].text : "?";
 }

@@ -22,8 +22,10 @@ struct vram_sym_entry {
 
 struct vram_syms {
     struct vram_arena *arena;
-    struct vram_sym_entry *at; /* by id */
-    uint32_t n, cap;
+    const struct vram_syms *base; /* a frozen table below this one; its ids hold here too */
+    uint32_t first;               /* ids below are the base's */
+    struct vram_sym_entry *at;    /* by id − first */
+    uint32_t n, cap;              /* of this layer */
     uint32_t *slots; /* open addressing, ids + 1; 0 = free */
     uint32_t mask;
     uint64_t seed;
@@ -33,6 +35,10 @@ struct vram_syms {
 
 /* 0 or VRAM_E_NOMEM */
 int vram_syms_init(struct vram_syms *syms, struct vram_arena *arena);
+/* A table on top of a frozen one: what is added stays in the layer, so that any number of runs may
+ * share the base.  0 or VRAM_E_NOMEM. */
+int vram_syms_layer(struct vram_syms *syms, const struct vram_syms *base,
+                    struct vram_arena *arena);
 /* The id of text; VRAM_SYM_NONE when out of memory.  copy=0: text outlives the table. */
 vram_sym vram_sym_add(struct vram_syms *syms, const char *text, size_t n, int copy);
 vram_sym vram_sym_of(struct vram_syms *syms, const char *text);

@@ -252,10 +252,12 @@ static int collect_members(struct link *l, uint32_t cls)
         memcpy(c->members, base->members, nbase * sizeof *c->members);
     c->nmembers = nbase;
     for (uint32_t i = 0; i < c->ndecls; i++) {
-        uint32_t old = vram_class_member(g, c, g->decls.at[c->decls + i].name);
+        const struct vram_decl *d = &g->decls.at[c->decls + i];
+        uint32_t old = vram_class_member(g, c, d->name);
         if (old == VRAM_NO_INDEX)
             c->members[c->nmembers++] = c->decls + i;
-        else if (old < nbase)
+        /* a parameter may have the name of the constructor argument that asks for it */
+        else if (old < nbase || (g->decls.at[c->members[old]].init && d->kind == VRAM_DECL_PARAM))
             c->members[old] = c->decls + i;
         else {
             struct vram_node at = {.line = g->decls.at[c->decls + i].line, .column = 1};

@@ -70,6 +70,15 @@ static bool len(VRAM_OP)
     return number(out, a[0].u.box->n);
 }
 
+static bool is_list(VRAM_OP)
+{
+    VRAM_UNUSED(m);
+    VRAM_UNUSED(row);
+    out->kind = VRAM_V_BOOL;
+    out->u.i = a[0].kind == VRAM_V_BOX && a[0].u.box->kind != VRAM_BOX_RECORD;
+    return false;
+}
+
 static bool range(VRAM_OP)
 {
     int64_t n = vram_arg_int(m, row, a, 0, 0);
@@ -176,6 +185,7 @@ static const struct vram_op_row builtin_rows[] = {
     {"dtype", "x", "", "", "", "", dtype, ""},
     {"numel", "x", "", "", "", "", numel, ""},
     {"len", "x", "", "", "", "", len, ""},
+    {"is_list", "x?", "", "", "", "", is_list, ""},
     {"range", "n", "", "", "", "", range, ""},
     {"enumerate", "x", "", "", "", "", enumerate, ""},
     {"kv_cache", "", "", "", "", "transformers DynamicCache", kv_cache, ""},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ops.h"
+#include "tables/tables.h"
 
 static int64_t rows_of(const struct vram_handle *x) { return x->shape[x->rank - 2]; }
 static int64_t cols_of(const struct vram_handle *x) { return x->shape[x->rank - 1]; }
@@ -278,7 +279,8 @@ static bool conv(VRAM_OP)
     struct vram_tape_node *n;
     if (!vram_begin(m, &n, &(struct vram_begin){xs, b ? 3 : 2, save, 2, 0, conv_backward})) {
         /* the algorithm's own memory: heuristics take the first that fits (see constants) */
-        struct vram_storage *space = vram_workspace_begin(m, 0, 10u << 20, 500u << 20);
+        const struct vram_constant_row *c = vram_constant_find("cudnn-conv-workspace");
+        struct vram_storage *space = vram_workspace_begin(m, c->low, c->expected, c->high);
         o = vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false);
         vram_workspace_end(m, space);
     }

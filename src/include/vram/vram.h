@@ -21,7 +21,8 @@
  *     members that fit are filled, so that a program runs with a newer library.  Strings in views
  *     belong to the handle they came from and live as long as it does; none is ever NULL unless
  *     said.
- *   - Handles are freed by their _free function, which takes NULL.  Nothing else is freed.
+ *   - Handles are freed by their _free function, which takes NULL.  Nothing else is freed.  A report
+ *     refers to its model, which is freed after it.
  *   - Thread safety: the library has no global state that changes.  A vram_model and a
  *     vram_report never change once made, so any number of threads may read one at a time.  A
  *     vram_plan may be read by many threads while nobody sets.
@@ -223,7 +224,7 @@ VRAM_API void vram_setting(size_t i, vram_setting_view *view);
 
 typedef struct vram_report vram_report;
 
-/* Runs the plan on the model, without data.  Errors: VRAM_E_ARGUMENT, _RANGE (a plan that the model
+/* Runs the plan on the model, without data.  The report refers to the model: free the model last.  Errors: VRAM_E_ARGUMENT, _RANGE (a plan that the model
  * cannot run, a total that overflows), _UNSUPPORTED, _LIMIT, _NOMEM.  An architecture without a template gives a
  * report without a peak. */
 VRAM_API int vram_predict(vram_report **out, const vram_model *model, const vram_plan *plan,

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * LoRA: a copy of the module tree in which every adapted Linear has become PEFT's module around it.
+ * The frozen model is not touched; numbers of scopes and parameters shift, so that registration
+ * order stays what the framework's is (base, then A, then B).
+ */
+#include <string.h>
+
+#include "train/train.h"
+
+struct adapt {
+    struct vram_cx *cx;
+    const struct vram_tree *from;
+    const struct vram_setup *setup;
+    struct vram_tree *to;
+    uint32_t lora, linear, dropout; /* classes */
+    uint32_t *scope_map, *param_map;
+    const char *targets;
+};
+
+/* q → q_proj: the short names of projections */
+static const char *full_name(const char *item, size_t n)
+{
+    static const char *const names[] = {"q_proj", "k_proj", "v_proj", "o_proj",
+                                        "gate_proj", "up_proj", "down_proj"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n + 5 && !memcmp(names[i], item, n))
+            return names[i];
+    return NULL;
+}
+
+static bool ends_with(const char *path, const char *item, size_t n)
+{
+    size_t k = strlen(path);
+    return k >= n && !memcmp(path + k - n, item, n) && (k == n || path[k - n - 1] == '.');
+}
+
+static bool targeted(const struct adapt *a, const char *path)
+{
+    if (!strcmp(a->targets, "all-linear"))
+        return true;
+    for (const char *p = a->targets; *p;) {
+        size_t n = strcspn(p, ",");
+        const char *full = full_name(p, n);
+        if (ends_with(path, p, n) || (full && ends_with(path, full, strlen(full))))
+            return true;
+        p += n + (p[n] == ',');
+    }
+    return false;
+}
+
+static bool adapted(const struct adapt *a, uint32_t scope)
+{
+    const struct vram_scope *s = &a->from->scopes[scope];
+    return s->cls == a->linear && vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
+           targeted(a, vram_sym_text(a->cx->syms, s->path));
+}
+
+static int copy_params(struct adapt *a, uint32_t old, uint32_t new)
+{
+    const struct vram_scope *s = &a->from->scopes[old];
+    struct vram_scope *t = &a->to->scopes[new];
+    t->first_param = a->to->nparams;
+    t->nparams = s->nparams;
+    for (uint32_t i = 0; i < s->nparams; i++) {
+        a->param_map[s->first_param + i] = a->to->nparams;
+        a->to->params[a->to->nparams] = a->from->params[s->first_param + i];
+        a->to->params[a->to->nparams++].scope = new;
+    }
+    return VRAM_OK;
+}
+
+static uint32_t new_scope(struct adapt *a, uint32_t parent, const char *name, uint32_t cls)
+{
+    struct vram_tree *t = a->to;
+    const struct vram_scope *p = &t->scopes[parent];
+    char *path = vram_format(a->cx->arena, "%s.%s", vram_sym_text(a->cx->syms, p->path), name);
+    if (!path)
+        return VRAM_NO_INDEX;
+    t->scopes[t->nscopes] = (struct vram_scope){
+        .name = vram_sym_of(a->cx->syms, name), .path = vram_sym_of(a->cx->syms, path),
+        .parent = parent, .cls = cls, .component = p->component, .members = t->nmembers,
+        .first_param = t->nparams, .end = t->nscopes + 1, .repeat = 1, .config = p->config};
+    t->nmembers += t->program->classes.at[cls].nmembers;
+    return t->nscopes++;
+}
+
+static struct vram_value *member(struct adapt *a, uint32_t scope, const char *name)
+{
+    const struct vram_scope *s = &a->to->scopes[scope];
+    const struct vram_class *c = &a->to->program->classes.at[s->cls];
+    uint32_t i = vram_class_member(a->to->program, c, vram_sym_of(a->cx->syms, name));
+    return &a->to->members[s->members + i];
+}
+
+static struct vram_value module(uint32_t scope)
+{
+    struct vram_value v = {.kind = VRAM_V_MODULE};
+    v.u.i = scope;
+    return v;
+}
+
+/* A Linear of the adapter: one weight, no bias. */
+static int small_linear(struct adapt *a, uint32_t parent, const char *name, int64_t rows,
+                        int64_t columns, enum vram_dtype dtype)
+{
+    struct vram_tree *t = a->to;
+    uint32_t s = new_scope(a, parent, name, a->linear);
+    int64_t *dims = vram_arena_array(a->cx->arena, 2, sizeof *dims);
+    char *path = s == VRAM_NO_INDEX ? NULL
+                                    : vram_format(a->cx->arena, "%s.weight",
+                                                  vram_sym_text(a->cx->syms, t->scopes[s].path));
+    if (!dims || !path)
+        return vram_fail_memory(a->cx);
+    dims[0] = rows;
+    dims[1] = columns;
+    struct vram_param p = {.name = vram_sym_of(a->cx->syms, "weight"),
+                           .path = vram_sym_of(a->cx->syms, path), .scope = s,
+                           .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX, .dtype = (uint8_t)dtype,
+                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .dims = dims};
+    if (__builtin_mul_overflow(rows, columns, &p.elements) ||
+        !vram_dtype_bytes(dtype, p.elements, &p.bytes))
+        return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "lora.rank is too large");
+    struct vram_value v = {.kind = VRAM_V_PARAM};
+    v.u.i = t->nparams;
+    *member(a, s, "weight") = v;
+    t->params[t->nparams++] = p;
+    t->scopes[s].nparams = 1;
+    *member(a, parent, name) = module(s);
+    return VRAM_OK;
+}
+
+/* members of an unchanged module; numbers are mapped when all are known */
+static void copy_members(struct adapt *a, uint32_t old, uint32_t new)
+{
+    const struct vram_scope *s = &a->from->scopes[old];
+    uint32_t n = a->from->program->classes.at[s->cls].nmembers;
+    a->to->scopes[new].members = a->to->nmembers;
+    memcpy(a->to->members + a->to->nmembers, a->from->members + s->members,
+           n * sizeof *a->to->members);
+    a->to->nmembers += n;
+}
+
+static int wrap(struct adapt *a, uint32_t old)
+{
+    struct vram_tree *t = a->to;
+    const struct vram_scope *s = &a->from->scopes[old];
+    struct vram_value weight_value =
+        a->from->members[s->members + vram_class_member(t->program, &t->program->classes.at[s->cls],
+                                                        vram_sym_of(a->cx->syms, "weight"))];
+    const struct vram_param *weight = &a->from->params[weight_value.u.i];
+    uint32_t id = t->nscopes++;
+    t->scopes[id] = *s;
+    t->scopes[id].cls = a->lora;
+    t->scopes[id].parent = a->scope_map[s->parent];
+    t->scopes[id].nparams = 0;
+    t->scopes[id].first_param = t->nparams;
+    t->scopes[id].members = t->nmembers;
+    t->nmembers += t->program->classes.at[a->lora].nmembers;
+    a->scope_map[old] = id;
+
+    uint32_t base = new_scope(a, id, "base_layer", a->linear);
+    if (base == VRAM_NO_INDEX)
+        return vram_fail_memory(a->cx);
+    t->nmembers = t->scopes[base].members;
+    copy_members(a, old, base);
+    VRAM_TRY(copy_params(a, old, base));
+    uint32_t drop = new_scope(a, id, "lora_dropout", a->dropout);
+    if (drop == VRAM_NO_INDEX)
+        return vram_fail_memory(a->cx);
+    member(a, drop, "p")->kind = VRAM_V_FLOAT;
+    member(a, drop, "p")->u.f = a->setup->lora_dropout;
+    *member(a, id, "base_layer") = module(base);
+    *member(a, id, "lora_dropout") = module(drop);
+    member(a, id, "scaling")->kind = VRAM_V_FLOAT;
+    member(a, id, "scaling")->u.f = 1;
+    enum vram_dtype dtype = a->setup->lora_dtype ? a->setup->lora_dtype : a->setup->dtype;
+    VRAM_TRY(small_linear(a, id, "lora_A", a->setup->lora_rank, weight->dims[1], dtype));
+    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[0], a->setup->lora_rank, dtype));
+    t->scopes[id].end = t->nscopes;
+    return VRAM_OK;
+}
+
+static void renumber(struct adapt *a)
+{
+    struct vram_tree *t = a->to;
+    for (uint32_t i = 0; i < a->from->nscopes; i++) {
+        uint32_t id = a->scope_map[i];
+        struct vram_scope *s = &t->scopes[id];
+        if (s->cls == a->lora && a->from->scopes[i].cls != a->lora) {
+            s = &t->scopes[id + 1]; /* the base layer carries the copied members */
+        } else {
+            uint32_t end = a->from->scopes[i].end;
+            s->end = end < a->from->nscopes ? a->scope_map[end] : t->nscopes;
+        }
+        uint32_t n = t->program->classes.at[s->cls].nmembers;
+        for (uint32_t k = 0; k < n; k++) {
+            struct vram_value *v = &t->members[s->members + k];
+            if (v->kind == VRAM_V_MODULE)
+                v->u.i = a->scope_map[v->u.i];
+            else if (v->kind == VRAM_V_PARAM)
+                v->u.i = a->param_map[v->u.i];
+        }
+    }
+    for (uint32_t i = 0; i < t->nlist_scopes; i++)
+        t->list_scopes[i] = a->scope_map[a->from->list_scopes[i]];
+    for (uint32_t i = 0; i < t->nparams; i++)
+        if (t->params[i].tied_to != VRAM_NO_INDEX)
+            t->params[i].tied_to = a->param_map[t->params[i].tied_to];
+}
+
+static int room(struct adapt *a, uint32_t n)
+{
+    const struct vram_tree *f = a->from;
+    struct vram_tree *t = a->to;
+    struct vram_arena *arena = a->cx->arena;
+    uint32_t per = t->program->classes.at[a->lora].nmembers +
+                   3 * t->program->classes.at[a->linear].nmembers +
+                   t->program->classes.at[a->dropout].nmembers;
+    t->scopes = vram_arena_array(arena, (size_t)f->nscopes + 4 * (size_t)n, sizeof *t->scopes);
+    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n, sizeof *t->params);
+    t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n, sizeof *t->members);
+    t->list_scopes = vram_arena_array(arena, f->nlist_scopes, sizeof *t->list_scopes);
+    a->scope_map = vram_arena_array(arena, f->nscopes, sizeof *a->scope_map);
+    a->param_map = vram_arena_array(arena, f->nparams, sizeof *a->param_map);
+    if (!t->scopes || !t->params || !t->members || !t->list_scopes || !a->scope_map || !a->param_map)
+        return vram_fail_memory(a->cx);
+    t->nscopes = t->nparams = t->nmembers = 0;
+    t->nlist_scopes = f->nlist_scopes;
+    return VRAM_OK;
+}
+
+int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+               struct vram_tree *out)
+{
+    struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out,
+                      .targets = vram_plan_text(setup->plan, VRAM_KEY_LORA_TARGETS)};
+    uint32_t n = 0;
+    *out = *tree;
+    out->syms = cx->syms;
+    if (!tree->known || setup->mode != VRAM_MODE_TRAIN)
+        return VRAM_OK;
+    a.lora = vram_program_class(tree->program, vram_sym_of(cx->syms, "LoraLinear"));
+    a.linear = vram_program_class(tree->program, vram_sym_of(cx->syms, "Linear"));
+    a.dropout = vram_program_class(tree->program, vram_sym_of(cx->syms, "Dropout"));
+    if (a.lora == VRAM_NO_INDEX || a.linear == VRAM_NO_INDEX || a.dropout == VRAM_NO_INDEX)
+        return VRAM_OK;
+    bool wanted = false;
+    for (uint32_t i = 0; i < tree->nscopes; i++) {
+        n += adapted(&a, i);
+        wanted = wanted || vram_setup_mode(setup, tree->scopes[i].component) == VRAM_TRAIN_LORA;
+    }
+    if (!n)
+        return wanted ? vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                                  "lora.targets=%s matches no Linear of the LoRA components",
+                                  a.targets)
+                      : VRAM_OK;
+    VRAM_TRY(room(&a, n));
+    for (uint32_t i = 0; i < tree->nscopes; i++) {
+        if (adapted(&a, i)) {
+            VRAM_TRY(wrap(&a, i));
+            continue;
+        }
+        uint32_t id = out->nscopes++;
+        a.scope_map[i] = id;
+        out->scopes[id] = tree->scopes[i];
+        out->scopes[id].parent = i ? a.scope_map[tree->scopes[i].parent] : 0;
+        copy_members(&a, i, id);
+        VRAM_TRY(copy_params(&a, i, id));
+    }
+    renumber(&a);
+    return VRAM_OK;
+}

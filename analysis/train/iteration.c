@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The run: load, then per step inputs, forward, loss, backward, synchronise, optimizer, after; as
+ * the Hugging Face Trainer and accelerate drive them (transformers 5.24, accelerate 1.15).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "train/train.h"
+
+struct loop {
+    struct vram_machine m;
+    const struct vram_setup *s;
+    struct vram_run *run;
+    struct vram_optimizer optimizer;
+    struct vram_strategy strategy;
+    const struct vram_class *top;
+};
+
+/* ---- settings that templates may ask for -------------------------------------------------- */
+
+static struct vram_value text_value(struct vram_machine *m, const char *text)
+{
+    struct vram_value v = {.kind = VRAM_V_STRING};
+    v.u.i = vram_sym_of(m->cx->syms, text);
+    return v;
+}
+
+static struct vram_value switch_value(bool on)
+{
+    struct vram_value v = {.kind = VRAM_V_BOOL};
+    v.u.i = on;
+    return v;
+}
+
+static struct vram_value number_or_none(int64_t n)
+{
+    return n == VRAM_PLAN_UNSET ? (struct vram_value){0} : vram_int(n);
+}
+
+static struct vram_value image_size(struct loop *l)
+{
+    struct vram_value v = {.kind = VRAM_V_BOX};
+    if (!l->s->has_image_size)
+        return (struct vram_value){0};
+    v.u.box = vram_box_new(&l->m, VRAM_BOX_TUPLE, 2);
+    vram_box_push(&l->m, v.u.box, vram_int(l->s->image_height));
+    vram_box_push(&l->m, v.u.box, vram_int(l->s->image_width));
+    return v;
+}
+
+/* Any other plan key as it stands: numbers as integers, switches as booleans, else text. */
+static bool plan_value(struct loop *l, const char *key, struct vram_value *out)
+{
+    for (int k = 0; k < VRAM_KEY_COUNT; k++) {
+        if (strcmp(vram_settings[k].key, key))
+            continue;
+        enum vram_key row = (enum vram_key)k;
+        const char *text = vram_plan_text(l->s->plan, row);
+        int64_t n = vram_plan_int(l->s->plan, row);
+        *out = !*text                                         ? (struct vram_value){0}
+               : vram_settings[k].type == VRAM_SETTING_INTEGER   ? number_or_none(n)
+               : vram_settings[k].type == VRAM_SETTING_SWITCH    ? switch_value(vram_plan_on(l->s->plan, row, false))
+                                                              : text_value(&l->m, text);
+        return true;
+    }
+    return false;
+}
+
+static bool setting(void *ctx, vram_sym sym, struct vram_value *out)
+{
+    struct loop *l = ctx;
+    const struct vram_setup *s = l->s;
+    const char *key = vram_sym_text(l->m.cx->syms, sym);
+    if (!strcmp(key, "attention"))
+        *out = text_value(&l->m, s->eager ? "eager" : "sdpa");
+    else if (!strcmp(key, "loss"))
+        *out = text_value(&l->m, s->loss);
+    else if (!strcmp(key, "padded"))
+        *out = switch_value(s->padded);
+    else if (!strcmp(key, "micro_batch"))
+        *out = vram_int(s->micro_batch);
+    else if (!strcmp(key, "seq"))
+        *out = vram_int(s->seq);
+    else if (!strcmp(key, "images"))
+        *out = vram_int(s->images);
+    else if (!strcmp(key, "image_size"))
+        *out = image_size(l);
+    else
+        return plan_value(l, key, out);
+    return true;
+}
+
+/* ---- load --------------------------------------------------------------------------------- */
+
+static enum vram_dtype held_dtype(const struct vram_setup *s, const struct vram_param *p)
+{
+    if (p->fixed)
+        return (enum vram_dtype)p->fixed;
+    return p->buffer && !p->floating ? (enum vram_dtype)p->dtype : s->dtype;
+}
+
+static void load_one(struct loop *l, uint32_t i)
+{
+    struct vram_machine *m = &l->m;
+    const struct vram_param *p = &m->tree->params[i];
+    const struct vram_scope *scope = &m->tree->scopes[p->scope];
+    m->scope = p->scope;
+    struct vram_handle *x = vram_new(m, p->dims, p->rank, held_dtype(l->s, p), NULL);
+    x->leaf = true;
+    x->param = i;
+    vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
+    if (x->storage)
+        m->events->storages[x->storage->id].param = i;
+    bool adapter = p->fixed && p->tensor == VRAM_NO_INDEX && !p->buffer &&
+                   vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_LORA;
+    x->requires_grad = !p->buffer && vram_dtype_is_float((enum vram_dtype)x->dtype) &&
+                       (adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
+    l->run->requires_grad[i] = x->requires_grad;
+    l->run->dtype[i] = x->dtype;
+    if (x->requires_grad)
+        l->run->trainable += p->elements;
+    m->params[i] = x;
+}
+
+static void load(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    const struct vram_tree *t = m->tree;
+    m->op = VRAM_OP_LOAD;
+    vram_phase(m, "load");
+    for (int buffers = 0; buffers < 2; buffers++)
+        for (uint32_t i = 0; i < t->nparams; i++)
+            if (t->params[i].buffer == (buffers == 1) && t->params[i].tied_to == VRAM_NO_INDEX)
+                load_one(l, i);
+    m->scope = 0;
+}
+
+/* ---- batches ------------------------------------------------------------------------------ */
+
+static struct vram_value batch(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    uint32_t i = vram_class_member(m->program, l->top, vram_sym_of(m->cx->syms, "inputs"));
+    struct vram_value v = {0};
+    struct vram_call none = {.nargs = 0};
+    if (i == VRAM_NO_INDEX)
+        vram_throw(m, VRAM_E_UNSUPPORTED, "no template says what inputs %s takes",
+                   vram_sym_text(m->cx->syms, l->top->name));
+    struct vram_value method = vram_member_value(m, 0, i);
+    m->op = VRAM_OP_INPUTS;
+    vram_call_function(m, (uint32_t)method.u.i, 0, &none, &v);
+    if (v.kind != VRAM_V_BOX || v.u.box->kind != VRAM_BOX_RECORD)
+        vram_throw(m, VRAM_E_FORMAT, "inputs() must return a record");
+    for (uint32_t k = 0; k < v.u.box->n; k++)
+        if (v.u.box->at[k].kind == VRAM_V_TENSOR)
+            vram_set_category(m, v.u.box->at[k].u.tensor, VRAM_CAT_INPUT);
+    m->op = VRAM_OP_LOOP;
+    return v;
+}
+
+static bool is_sym(const struct loop *l, vram_sym sym, const char *text)
+{
+    return !strcmp(vram_sym_text(l->m.cx->syms, sym), text);
+}
+
+/* The engine of DeepSpeed hands floats over in its own dtype. */
+static void convert_inputs(struct loop *l, struct vram_value batch_)
+{
+    enum vram_dtype d = l->s->input_dtype;
+    for (uint32_t k = 0; d != VRAM_DT_NONE && k < batch_.u.box->n; k++) {
+        struct vram_value *v = &batch_.u.box->at[k];
+        if (v->kind != VRAM_V_TENSOR || !vram_dtype_is_float((enum vram_dtype)v->u.tensor->dtype) ||
+            v->u.tensor->dtype == d)
+            continue;
+        struct vram_handle *x = vram_new(&l->m, v->u.tensor->shape, v->u.tensor->rank, d, NULL);
+        vram_set_category(&l->m, x, VRAM_CAT_INPUT);
+        struct vram_handle *old = v->u.tensor;
+        v->u.tensor = x;
+        vram_drop(&l->m, old);
+    }
+}
+
+/* Keywords of the model's forward: every field that is there. */
+static void call_with(struct loop *l, struct vram_value batch_, struct vram_handle *items,
+                      struct vram_call *call)
+{
+    call->nargs = call->nkw = 0;
+    for (uint32_t k = 0; k < batch_.u.box->n; k++) {
+        struct vram_value v = batch_.u.box->at[k];
+        if (v.kind == VRAM_V_NONE || (!l->m.training && is_sym(l, batch_.u.box->keys[k], "labels")))
+            continue;
+        if (call->nkw == VRAM_MAX_ARGS - 1)
+            vram_throw(&l->m, VRAM_E_LIMIT, "too many inputs");
+        call->kw[call->nkw].name = batch_.u.box->keys[k];
+        call->kw[call->nkw++].value = vram_value_hold(v);
+    }
+    if (items) {
+        call->kw[call->nkw].name = vram_sym_of(l->m.cx->syms, "num_items_in_batch");
+        call->kw[call->nkw++].value = vram_tensor_value(vram_hold(items));
+    }
+}
+
+/* ---- forward ------------------------------------------------------------------------------ */
+
+/* accelerate's convert_to_fp32: a new output object with every 16-bit tensor raised; what the
+ * output holds as an object (a cache) is passed on. */
+static struct vram_value to_fp32(struct loop *l, struct vram_value v)
+{
+    struct vram_machine *m = &l->m;
+    if (v.kind == VRAM_V_TENSOR &&
+        (v.u.tensor->dtype == VRAM_DT_BF16 || v.u.tensor->dtype == VRAM_DT_F16))
+        return vram_tensor_value(vram_cast(m, v.u.tensor, VRAM_DT_F32));
+    if (v.kind != VRAM_V_BOX || v.u.box->opaque)
+        return vram_value_hold(v);
+    struct vram_value out = {.kind = VRAM_V_BOX};
+    out.u.box = vram_box_new(m, (enum vram_box_kind)v.u.box->kind, v.u.box->n);
+    for (uint32_t i = 0; i < v.u.box->n; i++) {
+        if (v.u.box->kind == VRAM_BOX_RECORD)
+            out.u.box->keys[i] = v.u.box->keys[i];
+        vram_box_push(m, out.u.box, to_fp32(l, v.u.box->at[i]));
+    }
+    return out;
+}
+
+static struct vram_value forward(struct loop *l, struct vram_call *call)
+{
+    struct vram_machine *m = &l->m;
+    struct vram_value out;
+    if (l->s->autocast != VRAM_DT_NONE)
+        vram_autocast_enter(m, l->s->autocast);
+    vram_call_module(m, 0, call, &out);
+    if (l->s->autocast != VRAM_DT_NONE) {
+        vram_autocast_leave(m);
+        m->op = VRAM_OP_LOOP;
+        struct vram_value wide = m->training ? to_fp32(l, out) : vram_value_hold(out);
+        vram_value_drop(m, out);
+        out = wide;
+    }
+    return out;
+}
+
+static struct vram_handle *field(struct loop *l, struct vram_value v, const char *name)
+{
+    for (uint32_t i = 0; v.kind == VRAM_V_BOX && v.u.box->kind == VRAM_BOX_RECORD && i < v.u.box->n;
+         i++)
+        if (is_sym(l, v.u.box->keys[i], name) && v.u.box->at[i].kind == VRAM_V_TENSOR)
+            return v.u.box->at[i].u.tensor;
+    return NULL;
+}
+
+static struct vram_handle *run_op(struct loop *l, const char *name, struct vram_handle *x,
+                                  struct vram_value second)
+{
+    uint32_t op = vram_op_find(name);
+    struct vram_value args[VRAM_MAX_ARGS] = {vram_tensor_value(x), second}, out = {0};
+    l->m.op = (uint16_t)op;
+    vram_op_row_at(op)->run(&l->m, vram_op_row_at(op), args, &out);
+    l->m.op = VRAM_OP_LOOP;
+    return out.u.tensor;
+}
+
+/* The model's own loss; a model that gives none is trained on the mean of its output. */
+static struct vram_handle *loss_of(struct loop *l, struct vram_value out)
+{
+    static const char *const fields[] = {"logits", "last_hidden_state", "pooler_output"};
+    struct vram_handle *loss = vram_hold(field(l, out, "loss"));
+    for (size_t i = 0; !loss && i < sizeof fields / sizeof *fields; i++) {
+        struct vram_handle *x = field(l, out, fields[i]);
+        if (!x)
+            continue;
+        struct vram_handle *wide = vram_cast(&l->m, x, VRAM_DT_F32);
+        loss = run_op(l, "mean", wide, (struct vram_value){0});
+        vram_drop(&l->m, wide);
+    }
+    if (!loss)
+        vram_throw(&l->m, VRAM_E_UNSUPPORTED, "the model gives nothing to train on");
+    if (l->s->loss_scale) {
+        struct vram_value scale = {.kind = VRAM_V_FLOAT};
+        scale.u.f = 65536;
+        struct vram_handle *scaled = run_op(l, "mul", loss, scale);
+        vram_drop(&l->m, loss);
+        loss = scaled;
+    }
+    return loss;
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+static const char *prefix(struct loop *l, int step, int64_t micro)
+{
+    char *text = l->s->accumulation == 1 || micro == 0
+                     ? vram_format(l->m.cx->arena, "step%d.", step)
+                     : vram_format(l->m.cx->arena, "step%d.micro%lld.", step, (long long)micro);
+    if (!text)
+        vram_throw_memory(&l->m);
+    return text;
+}
+
+/* A thread's first product makes its cuBLAS workspace, which stays: one of the thread that runs
+ * forward, one of autograd's; in the worst case more streams have theirs. */
+static void cublas_workspace(struct loop *l, uint64_t low, uint64_t high)
+{
+    int sm = l->m.sm;
+    const struct vram_constant_row *c =
+        vram_constant_find(!sm          ? "cublas-workspace"
+                           : sm < 90    ? "cublas-workspace-before-sm90"
+                           : sm < 100   ? "cublas-workspace-sm90"
+                                        : "cublas-workspace-sm100");
+    if (c)
+        vram_workspace_begin(&l->m, c->low * low, c->expected, c->high * high);
+}
+
+static void micro_step(struct loop *l, struct vram_value batch_)
+{
+    struct vram_machine *m = &l->m;
+    const struct vram_strategy_row *row = l->s->strategy;
+    struct vram_call call;
+    struct vram_handle *items = l->top->forward.rest ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
+    vram_phase(m, "forward");
+    if (!l->run->saved_event)
+        cublas_workspace(l, 1, 1);
+    convert_inputs(l, batch_);
+    call_with(l, batch_, items, &call);
+    struct vram_value out = forward(l, &call);
+    struct vram_handle *loss = loss_of(l, out);
+    vram_value_drop(m, out);
+    vram_drop(m, items);
+    bool first = !l->run->saved_event;
+    if (first) {
+        l->run->saved_event = (uint32_t)m->events->n;
+        vram_tape_savers(m, loss);
+    }
+    vram_phase(m, "backward");
+    if (first)
+        cublas_workspace(l, 0, 3);
+    m->op = VRAM_OP_BACKWARD;
+    if (row->backward_begin)
+        row->backward_begin(&l->strategy);
+    vram_backward(m, loss, NULL);
+    vram_drop(m, loss);
+    if (row->backward_end)
+        row->backward_end(&l->strategy);
+    m->op = VRAM_OP_LOOP;
+}
+
+static void zero_grad(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    if (l->s->strategy->zero_grad)
+        l->s->strategy->zero_grad(&l->strategy);
+    for (uint32_t i = 0; i < m->tree->nparams; i++)
+        if (m->params[i])
+            vram_let_go(m, &m->params[i]->grad);
+}
+
+static void step(struct loop *l, int number)
+{
+    struct vram_machine *m = &l->m;
+    const struct vram_strategy_row *row = l->s->strategy;
+    int64_t n = l->s->accumulation;
+    struct vram_value *batches = vram_machine_alloc(m, (size_t)n, sizeof *batches);
+    m->phase_prefix = prefix(l, number, 0);
+    vram_phase(m, "inputs");
+    for (int64_t i = 0; i < n; i++)
+        batches[i] = batch(l);
+    for (int64_t i = 0; i < n; i++) {
+        m->phase_prefix = prefix(l, number, i + 1);
+        l->strategy.micro = (uint32_t)i;
+        micro_step(l, batches[i]);
+    }
+    m->phase_prefix = prefix(l, number, 0);
+    if (row->synchronise && row->synchronises(&l->strategy)) {
+        vram_phase(m, "synchronise");
+        m->op = VRAM_OP_STRATEGY;
+        row->synchronise(&l->strategy);
+    }
+    vram_phase(m, "optimizer");
+    if (row->step)
+        row->step(&l->strategy);
+    else
+        vram_optimizer_step(&l->optimizer);
+    if (!l->run->step_event)
+        l->run->step_event = (uint32_t)m->events->n;
+    vram_phase(m, "after");
+    zero_grad(l);
+    for (int64_t i = 0; i < n; i++)
+        vram_value_drop(m, batches[i]);
+}
+
+static void start_training(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    uint32_t n = 0;
+    m->training = m->grad = true;
+    l->strategy = (struct vram_strategy){.m = m, .setup = l->s, .row = l->s->strategy,
+                                         .optimizer = &l->optimizer};
+    l->strategy.params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
+    for (uint32_t i = 0; i < m->tree->nparams; i++)
+        if (l->run->requires_grad[i])
+            l->strategy.params[n++] = m->params[i];
+    l->strategy.n = n;
+    m->strategy = &l->strategy;
+    m->accumulated = l->s->strategy->accumulated;
+    vram_optimizer_init(&l->optimizer, m, l->s);
+    if (l->s->strategy->init) {
+        m->op = VRAM_OP_STRATEGY;
+        l->s->strategy->init(&l->strategy);
+    }
+    m->op = VRAM_OP_LOOP;
+}
+
+static void train(struct loop *l)
+{
+    start_training(l);
+    for (int i = 1; i <= l->s->steps; i++)
+        step(l, i);
+    vram_optimizer_finish(&l->optimizer); /* the run is over */
+}
+
+/* One forward without grad, in evaluation mode. */
+static void infer(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    struct vram_call call;
+    vram_phase(m, "forward");
+    cublas_workspace(l, 1, 1);
+    struct vram_value b = batch(l);
+    call_with(l, b, NULL, &call);
+    struct vram_value out = forward(l, &call);
+    vram_value_drop(m, out);
+    if (!l->s->card && !l->s->padded) /* the oracle keeps the mask that it did not hand over */
+        vram_hold(field(l, b, "attention_mask"));
+    vram_value_drop(m, b);
+}
+
+/* ---- the whole run ------------------------------------------------------------------------ */
+
+/* Input gradients are switched on with checkpointing when the model's main input is input_ids. */
+static bool main_input_is_ids(const struct loop *l)
+{
+    const struct vram_callable *c = &l->top->forward;
+    return c->npositional && !strcmp(vram_sym_text(l->m.cx->syms,
+                                                   l->m.program->params.at[c->params].name),
+                                     "input_ids");
+}
+
+static void prepare(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    const struct vram_setup *s = l->s;
+    m->setting = setting;
+    m->setting_ctx = l;
+    m->card = s->card;
+    m->workspaces = true;
+    m->attention = s->attention;
+    m->sm = s->gpu ? s->gpu->sm : 0;
+    m->checkpointing = s->checkpointing;
+    m->reentrant = s->reentrant;
+    m->checkpointed_component = s->checkpointed;
+    m->ncheckpointed = s->ntrain;
+    if (m->tree->known) {
+        l->top = &m->program->classes.at[m->tree->scopes[0].cls];
+        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && main_input_is_ids(l);
+    }
+    m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
+    l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));
+    l->run->dtype = vram_machine_alloc(m, m->tree->nparams, sizeof(uint8_t));
+}
+
+static int begin(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+                 struct vram_run *out, struct loop **loop)
+{
+    struct loop *l = vram_arena_alloc(cx->arena, sizeof *l);
+    struct vram_events *events = vram_arena_alloc(cx->arena, sizeof *events);
+    if (!l || !events)
+        return vram_fail_memory(cx);
+    *out = (struct vram_run){.events = events};
+    VRAM_TRY(vram_machine_init(&l->m, cx, tree->program, tree));
+    l->s = setup;
+    l->run = out;
+    l->m.events = events;
+    *loop = l;
+    return VRAM_OK;
+}
+
+static void run(struct loop *l)
+{
+    if (l->s->mode == VRAM_MODE_TRAIN)
+        train(l);
+    else if (l->s->mode == VRAM_MODE_INFER)
+        infer(l);
+}
+
+static void run_states(struct loop *l)
+{
+    struct vram_machine *m = &l->m;
+    if (l->s->mode != VRAM_MODE_TRAIN)
+        return;
+    start_training(l);
+    m->op = VRAM_OP_BACKWARD;
+    for (uint32_t i = 0; i < l->strategy.n; i++) {
+        struct vram_handle *p = l->strategy.params[i];
+        m->scope = m->tree->params[p->param].scope;
+        p->grad = vram_new_like(m, p, (enum vram_dtype)p->dtype);
+        vram_set_category(m, p->grad, VRAM_CAT_GRADIENT);
+        if (p->grad->storage)
+            m->events->storages[p->grad->storage->id].param = p->param;
+        if (m->accumulated)
+            m->accumulated(m, p, p->grad);
+    }
+    if (l->s->strategy->step)
+        l->s->strategy->step(&l->strategy);
+    else
+        vram_optimizer_step(&l->optimizer);
+}
+
+/* Errors of the machine come out here, by longjmp. */
+static int guarded(struct loop *l, void (*what)(struct loop *l))
+{
+    int code = setjmp(l->m.escape);
+    if (code)
+        return code;
+    prepare(l);
+    load(l);
+    what(l);
+    return VRAM_OK;
+}
+
+int vram_run(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+             struct vram_run *out)
+{
+    struct loop *l = NULL;
+    VRAM_TRY(begin(cx, tree, setup, out, &l));
+    return guarded(l, run);
+}
+
+int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,
+                    const struct vram_setup *setup, struct vram_run *out)
+{
+    struct loop *l = NULL;
+    VRAM_TRY(begin(cx, tree, setup, out, &l));
+    return guarded(l, run_states);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Optimizers: what each step makes, keeps and drops, in order.  The Trainer's two groups: decayed,
+ * then not decayed.  Numbers of all rows: facts of torch 2.9 and transformers 5.24, shown by the
+ * training results (docs/accuracy.md).
+ */
+#include <string.h>
+
+#include "train/train.h"
+
+/* ---- shared ------------------------------------------------------------------------------- */
+
+static struct vram_handle *like(struct vram_machine *m, const struct vram_handle *p)
+{
+    return vram_new(m, p->shape, p->rank, (enum vram_dtype)p->dtype, NULL);
+}
+
+/* A tensor that stays: state of parameter p. */
+static void keep(struct vram_optimizer *o, struct vram_handle *p, int slot, struct vram_handle *x)
+{
+    vram_set_category(o->m, x, VRAM_CAT_OPTIMIZER);
+    if (x->storage)
+        o->m->events->storages[x->storage->id].param = p->param;
+    struct vram_handle **at = &o->state[p->param][slot];
+    struct vram_handle *old = *at;
+    *at = x;
+    vram_drop(o->m, old);
+}
+
+static bool fresh(const struct vram_optimizer *o, const struct vram_handle *p)
+{
+    return !o->state[p->param][0];
+}
+
+static void at_param(struct vram_optimizer *o, const struct vram_handle *p)
+{
+    o->m->scope = o->m->tree->params[p->param].scope;
+}
+
+/* ---- AdamW -------------------------------------------------------------------------------- */
+
+/* per parameter a step counter and two moments; no temporaries */
+static void adamw_fused(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (void)decay;
+    for (uint32_t i = 0; i < n; i++)
+        if (fresh(o, p[i])) {
+            at_param(o, p[i]);
+            keep(o, p[i], 0, vram_new_scalar(o->m, VRAM_DT_F32));
+            keep(o, p[i], 1, like(o->m, p[i]));
+            keep(o, p[i], 2, like(o->m, p[i]));
+        }
+}
+
+/* Lists of one dtype come out in the reverse order of first appearance. */
+static uint32_t dtypes_of(struct vram_handle **p, uint32_t n, uint8_t *out)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        while (k < found && out[k] != p[i]->dtype)
+            k++;
+        if (k == found && found < 8)
+            out[found++] = p[i]->dtype;
+    }
+    for (uint32_t i = 0; i < found / 2; i++) {
+        uint8_t swap = out[i];
+        out[i] = out[found - 1 - i];
+        out[found - 1 - i] = swap;
+    }
+    return found;
+}
+
+/* the counters are on the CPU; then the roots of all second moments of a dtype at once, which
+ * live until those of the next dtype exist */
+static void adamw_foreach(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (void)decay;
+    uint8_t dtypes[8];
+    struct vram_handle **roots = NULL, **old = NULL;
+    uint32_t nold = 0, ndtypes = dtypes_of(p, n, dtypes);
+    for (uint32_t i = 0; i < n; i++)
+        if (fresh(o, p[i])) {
+            at_param(o, p[i]);
+            keep(o, p[i], 0, like(o->m, p[i]));
+            keep(o, p[i], 1, like(o->m, p[i]));
+        }
+    for (uint32_t d = 0; d < ndtypes; d++) {
+        uint32_t k = 0;
+        roots = vram_machine_alloc(o->m, n, sizeof(struct vram_handle *));
+        for (uint32_t i = 0; i < n; i++)
+            if (p[i]->dtype == dtypes[d]) {
+                at_param(o, p[i]);
+                roots[k++] = like(o->m, p[i]);
+            }
+        while (nold)
+            vram_drop(o->m, old[--nold]);
+        old = roots;
+        nold = k;
+    }
+    while (nold)
+        vram_drop(o->m, old[--nold]);
+}
+
+/* ---- SGD ---------------------------------------------------------------------------------- */
+
+/* one parameter at a time: gradient plus decay, the momentum buffer a clone of that */
+static void sgd_loop(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay,
+                     bool momentum)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        at_param(o, p[i]);
+        struct vram_handle *t = decay ? like(o->m, p[i]) : NULL;
+        if (momentum && fresh(o, p[i]))
+            keep(o, p[i], 0, like(o->m, p[i]));
+        vram_drop(o->m, t);
+    }
+}
+
+/* lists: decay copies all gradients of the group at once */
+static void sgd_foreach(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay,
+                        bool momentum)
+{
+    struct vram_handle **t = vram_machine_alloc(o->m, n ? n : 1, sizeof(struct vram_handle *));
+    for (uint32_t i = 0; decay && i < n; i++) {
+        at_param(o, p[i]);
+        t[i] = like(o->m, p[i]);
+    }
+    for (uint32_t i = 0; momentum && i < n; i++)
+        if (fresh(o, p[i])) {
+            at_param(o, p[i]);
+            keep(o, p[i], 0, like(o->m, p[i]));
+        }
+    for (uint32_t i = 0; decay && i < n; i++)
+        vram_drop(o->m, t[i]);
+}
+
+static void sgd(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (o->setup->foreach ? sgd_foreach : sgd_loop)(o, p, n, decay, false);
+}
+
+static void sgd_momentum(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (o->setup->foreach ? sgd_foreach : sgd_loop)(o, p, n, decay, true);
+}
+
+/* ---- Adafactor (transformers): everything in fp32; names live on into the next parameter --- */
+
+enum { NAME_GRAD, NAME_PARAM, NAME_UPDATE };
+enum { STATE_ROW, STATE_COLUMN, STATE_RMS };
+
+static void set_name(struct vram_optimizer *o, int name, struct vram_handle *x)
+{
+    struct vram_handle *old = o->names[name];
+    o->names[name] = x;
+    vram_drop(o->m, old);
+}
+
+static struct vram_handle *fp32(struct vram_machine *m, const int64_t *shape, int rank)
+{
+    return vram_new(m, shape, rank, VRAM_DT_F32, NULL);
+}
+
+static struct vram_handle *root_mean_square(struct vram_machine *m)
+{
+    struct vram_handle *norm = vram_new_scalar(m, VRAM_DT_F32);
+    struct vram_handle *r = vram_new_scalar(m, VRAM_DT_F32);
+    vram_drop(m, norm);
+    return r;
+}
+
+/* shapes of the factored second moment: rows (last dimension gone), columns (last but one gone) */
+static void factors(const struct vram_handle *p, int64_t *rows, int64_t *columns)
+{
+    memcpy(rows, p->shape, p->rank * sizeof *rows);
+    memcpy(columns, p->shape, p->rank * sizeof *columns);
+    columns[p->rank - 2] = p->shape[p->rank - 1];
+}
+
+static struct vram_handle *factored_update(struct vram_optimizer *o, const struct vram_handle *p)
+{
+    struct vram_machine *m = o->m;
+    int64_t rows[VRAM_MAX_RANK], columns[VRAM_MAX_RANK], mean[VRAM_MAX_RANK];
+    factors(p, rows, columns);
+    memcpy(mean, p->shape, p->rank * sizeof *mean);
+    mean[p->rank - 2] = 1;
+    vram_drop(m, fp32(m, rows, p->rank - 1)); /* means of the squares, folded into the states */
+    vram_drop(m, fp32(m, columns, p->rank - 1));
+    struct vram_handle *average = fp32(m, mean, p->rank - 1);
+    struct vram_handle *r = fp32(m, rows, p->rank - 1);
+    vram_drop(m, average);
+    struct vram_handle *c = fp32(m, columns, p->rank - 1);
+    struct vram_handle *update = fp32(m, p->shape, p->rank);
+    vram_drop(m, r);
+    vram_drop(m, c);
+    return update;
+}
+
+static void adafactor_one(struct vram_optimizer *o, struct vram_handle *p)
+{
+    struct vram_machine *m = o->m;
+    bool factored = p->rank >= 2, wide = p->dtype == VRAM_DT_F32;
+    int64_t rows[VRAM_MAX_RANK], columns[VRAM_MAX_RANK];
+    set_name(o, NAME_GRAD, vram_hold(p->grad));
+    if (!wide)
+        set_name(o, NAME_GRAD, fp32(m, p->shape, p->rank));
+    if (fresh(o, p) && factored) {
+        factors(p, rows, columns);
+        keep(o, p, STATE_ROW, fp32(m, rows, p->rank - 1));
+        keep(o, p, STATE_COLUMN, fp32(m, columns, p->rank - 1));
+    } else if (fresh(o, p)) {
+        keep(o, p, STATE_ROW, fp32(m, p->shape, p->rank));
+    }
+    set_name(o, NAME_PARAM, vram_hold(p));
+    if (!wide)
+        set_name(o, NAME_PARAM, fp32(m, p->shape, p->rank));
+    keep(o, p, STATE_RMS, root_mean_square(m));
+    struct vram_handle *square = fp32(m, p->shape, p->rank);
+    set_name(o, NAME_UPDATE, fp32(m, p->shape, p->rank));
+    vram_drop(m, square);
+    set_name(o, NAME_UPDATE, factored ? factored_update(o, p) : fp32(m, p->shape, p->rank));
+    struct vram_handle *rms = root_mean_square(m), *ratio = vram_new_scalar(m, VRAM_DT_F32);
+    vram_drop(m, rms);
+    vram_drop(m, ratio);
+    vram_drop(m, fp32(m, p->shape, p->rank)); /* the negated update */
+}
+
+static void adafactor(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (void)decay;
+    for (uint32_t i = 0; i < n; i++) {
+        at_param(o, p[i]);
+        adafactor_one(o, p[i]);
+    }
+}
+
+const struct vram_optimizer_row vram_optimizers[] = {
+    {"adamw-fused", "step (4 B) and two moments in the parameter's dtype", "none",
+     "torch/optim/adamw.py fused; transformers 5.24 adamw_torch_fused", adamw_fused},
+    {"adamw", "two moments in the parameter's dtype", "one list of roots per dtype",
+     "torch/optim/adam.py _multi_tensor_adam", adamw_foreach},
+    {"adam", "two moments in the parameter's dtype", "one list of roots per dtype",
+     "torch/optim/adam.py _multi_tensor_adam", adamw_foreach},
+    {"sgd", "none", "decayed copies of the gradients", "torch/optim/sgd.py", sgd},
+    {"sgd-momentum", "one buffer in the gradient's dtype", "decayed copies of the gradients",
+     "torch/optim/sgd.py", sgd_momentum},
+    {"adafactor", "fp32 rows and columns (matrices) or a full square, and a scalar",
+     "fp32 gradient, parameter, squares and update of one parameter",
+     "transformers/optimization.py Adafactor", adafactor},
+    {"none", "none", "none", "", NULL},
+};
+const uint32_t vram_optimizers_count = sizeof vram_optimizers / sizeof *vram_optimizers;
+
+const struct vram_optimizer_row *vram_optimizer_find(const char *name)
+{
+    for (uint32_t i = 0; i < vram_optimizers_count; i++)
+        if (!strcmp(vram_optimizers[i].name, name))
+            return &vram_optimizers[i];
+    return NULL;
+}
+
+/* ---- groups and the step ------------------------------------------------------------------ */
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static bool contains(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < n && lower(text[i]) == word[i])
+            i++;
+        if (i == n)
+            return true;
+    }
+    return false;
+}
+
+/* a part of the path is "norm" or ends with "_norm" */
+static bool has_norm_part(const char *path)
+{
+    for (const char *p = path; *p;) {
+        size_t n = strcspn(p, ".");
+        bool ends = n >= 4 && lower(p[n - 4]) == 'n' && lower(p[n - 3]) == 'o' &&
+                    lower(p[n - 2]) == 'r' && lower(p[n - 1]) == 'm';
+        if (ends && (n == 4 || p[n - 5] == '_'))
+            return true;
+        p += n + (p[n] == '.');
+    }
+    return false;
+}
+
+bool vram_decays(const struct vram_tree *tree, uint32_t param)
+{
+    const struct vram_param *p = &tree->params[param];
+    const char *path = vram_sym_text(tree->syms, p->path);
+    uint32_t cls = tree->scopes[p->scope].cls;
+    if (p->decay_set)
+        return p->decay;
+    if (cls != VRAM_NO_INDEX &&
+        !strcmp(vram_sym_text(tree->syms, tree->program->classes.at[cls].name), "LayerNorm"))
+        return false;
+    return !contains(path, "bias") && !contains(path, "layernorm") && !contains(path, "rmsnorm") &&
+           !has_norm_part(path);
+}
+
+void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
+                         const struct vram_setup *setup)
+{
+    const struct vram_tree *tree = m->tree;
+    *o = (struct vram_optimizer){.m = m, .setup = setup, .row = setup->optimizer};
+    o->state = vram_machine_alloc(m, tree->nparams, sizeof *o->state);
+    for (int g = 0; g < 2; g++)
+        o->params[g] = vram_machine_alloc(m, tree->nparams, sizeof(struct vram_handle *));
+    for (uint32_t i = 0; i < tree->nparams; i++) {
+        struct vram_handle *p = m->params[i];
+        if (!p || p->param != i || !p->requires_grad)
+            continue;
+        int g = vram_decays(tree, i) ? 0 : 1;
+        o->params[g][o->n[g]++] = p;
+    }
+}
+
+void vram_optimizer_finish(struct vram_optimizer *o)
+{
+    for (uint32_t i = 0; i < o->m->tree->nparams; i++)
+        for (int k = 0; k < 4; k++)
+            vram_let_go(o->m, &o->state[i][k]);
+}
+
+void vram_optimizer_step(struct vram_optimizer *o)
+{
+    struct vram_machine *m = o->m;
+    struct vram_handle **all, *norm = NULL;
+    uint32_t n = 0, scope = m->scope;
+    uint16_t op = m->op;
+    if (!o->row->step)
+        return;
+    all = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
+    if (o->setup->clip) {
+        for (uint32_t i = 0; i < m->tree->nparams; i++) {
+            struct vram_handle *p = m->params[i];
+            if (p && p->param == i && p->requires_grad && p->grad)
+                all[n++] = p;
+        }
+        m->op = VRAM_OP_CLIP;
+        norm = vram_clip(m, all, n);
+    }
+    m->op = VRAM_OP_OPTIMIZER;
+    for (int g = 0; g < 2; g++) {
+        n = 0;
+        for (uint32_t i = 0; i < o->n[g]; i++)
+            if (o->params[g][i]->grad)
+                all[n++] = o->params[g][i];
+        o->row->step(o, all, n, g == 0);
+    }
+    for (int i = 0; i < 3; i++)
+        vram_let_go(m, &o->names[i]);
+    vram_drop(m, norm);
+    m->scope = scope;
+    m->op = op;
+}
+
+/* One scalar per gradient in its dtype, their stack in the highest one, the norm; then the
+ * coefficient's four scalars. */
+struct vram_handle *vram_clip(struct vram_machine *m, struct vram_handle **params, uint32_t n)
+{
+    uint8_t dtypes[8];
+    uint32_t ndtypes = dtypes_of(params, n, dtypes), k = 0;
+    if (!n)
+        return NULL;
+    struct vram_handle **norms = vram_machine_alloc(m, n, sizeof(struct vram_handle *));
+    m->scope = 0;
+    for (uint32_t d = 0; d < ndtypes; d++)
+        for (uint32_t i = 0; i < n; i++)
+            if (params[i]->dtype == dtypes[d])
+                norms[k++] = vram_new_scalar(m, (enum vram_dtype)dtypes[d]);
+    int64_t shape[1] = {k};
+    enum vram_dtype dtype = ndtypes > 1 ? VRAM_DT_F32 : (enum vram_dtype)dtypes[0];
+    struct vram_handle *stack = vram_new(m, shape, 1, dtype, NULL);
+    struct vram_handle *total = vram_new_scalar(m, dtype);
+    vram_drop(m, stack);
+    while (k)
+        vram_drop(m, norms[--k]);
+    struct vram_handle *sum = vram_new_scalar(m, dtype), *inverse = vram_new_scalar(m, dtype);
+    struct vram_handle *product = vram_new_scalar(m, dtype);
+    vram_drop(m, sum);
+    vram_drop(m, inverse);
+    struct vram_handle *coefficient = vram_new_scalar(m, dtype);
+    vram_drop(m, product);
+    vram_drop(m, coefficient);
+    return total;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The prediction, one pass a line: setup → adapt → run → replay → factor → device → verdict.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "handles.h"
+
+/* Findings of the model come first; they are shared, not copied. */
+static int inherit_findings(struct vram_cx *cx, const struct vram_model *model)
+{
+    for (size_t i = 0; i < model->findings.n; i++)
+        if (!vram_vec_push(cx->findings, cx->arena, model->findings.at[i]))
+            return vram_fail_memory(cx);
+    return VRAM_OK;
+}
+
+/* The same events with every uncertain one at its low, expected and high size. */
+static int replay(struct vram_cx *cx, struct vram_report *r)
+{
+    const struct vram_allocator_row *a =
+        vram_allocator_find(vram_plan_text(r->setup.plan, VRAM_KEY_ALLOCATOR));
+    for (int b = 0; b < VRAM_METERS; b++)
+        VRAM_TRY(a->replay(cx, r->run.events, (enum vram_bound)b, &r->replay[b]));
+    VRAM_TRY(vram_replay_phases(cx, r->run.events, &r->phases));
+    r->allocated = (vram_range){r->replay[0].allocated, r->replay[1].allocated,
+                                r->replay[2].allocated};
+    r->reserved = (vram_range){r->replay[0].reserved, r->replay[1].reserved,
+                               r->replay[2].reserved};
+    r->rounding = r->replay[1].allocated - r->replay[1].requested;
+    return VRAM_OK;
+}
+
+static void find_peak(struct vram_report *r)
+{
+    const struct vram_events *e = r->run.events;
+    uint32_t at = r->replay[1].event;
+    r->peak_phase = "";
+    for (size_t i = 0; i < e->nphases && e->phases[i].first_event <= at; i++)
+        r->peak_phase = e->phases[i].name;
+    const struct vram_event *v = &e->at[at];
+    uint32_t scope = v->kind == VRAM_EVENT_PHASE ? 0 : e->storages[v->storage].scope;
+    r->peak_owner = vram_sym_text(&r->syms, r->tree.scopes[scope].path);
+}
+
+/* ---- device: what lives outside torch ----------------------------------------------------- */
+
+static void add(vram_range *to, const char *constant, uint64_t times)
+{
+    const struct vram_constant_row *c = vram_constant_find(constant);
+    if (!c)
+        return;
+    to->low += c->low * times;
+    to->expected += c->expected * times;
+    to->high += c->high * times;
+}
+
+static void device(struct vram_report *r)
+{
+    const struct vram_setup *s = &r->setup;
+    vram_range more = {0, 0, 0};
+    if (s->gpu) {
+        more.low = (uint64_t)s->gpu->context_low << 20;
+        more.expected = (uint64_t)s->gpu->context_expected << 20;
+        more.high = (uint64_t)s->gpu->context_high << 20;
+    } else {
+        add(&more, "context", 1);
+    }
+    add(&more, "context-kernels", 1);
+    if (s->ranks > 1)
+        add(&more, "nccl-first", 1);
+    if (s->deepspeed)
+        add(&more, "deepspeed-ops", 1);
+    r->device = (vram_range){r->reserved.low + more.low, r->reserved.expected + more.expected,
+                             r->reserved.high + more.high};
+}
+
+static void judge(struct vram_report *r)
+{
+    const struct vram_gpu_row *gpu = r->setup.gpu;
+    r->verdict = gpu ? VRAM_CANNOT_TELL : VRAM_NO_GPU;
+    if (!gpu || !r->known)
+        return;
+    double usable = (double)gpu->usable_bytes * (1 - r->setup.headroom);
+    r->verdict = (double)r->device.high <= usable       ? VRAM_FITS
+                 : (double)r->device.expected <= usable ? VRAM_TIGHT
+                                                        : VRAM_DOES_NOT_FIT;
+}
+
+/* ---- the paper's equation instead of the timeline ----------------------------------------- */
+
+static int sum_estimate(struct vram_cx *cx, struct vram_report *r)
+{
+    struct vram_factors *f = &r->factors;
+    VRAM_TRY(vram_factor_sum(cx, &r->tree, &r->run, &r->setup, f));
+    uint64_t total = f->parameters + f->gradients + f->optimizer + f->activations;
+    f->temporaries = f->inputs = f->buffers = f->workspace = 0;
+    r->rounding = 0;
+    r->allocated = r->reserved = (vram_range){total, total, total};
+    r->peak_phase = "";
+    r->peak_owner = "";
+    return VRAM_OK;
+}
+
+/* ---- when each storage lives -------------------------------------------------------------- */
+
+static int lifetimes(struct vram_cx *cx, struct vram_report *r)
+{
+    const struct vram_events *e = r->run.events;
+    size_t n = e->nstorages;
+    uint32_t phase = 0, peak = r->replay[1].event;
+    r->phase_made = vram_arena_array(cx->arena, n, sizeof *r->phase_made);
+    r->phase_gone = vram_arena_array(cx->arena, n, sizeof *r->phase_gone);
+    r->category_at_peak = vram_arena_array(cx->arena, n, sizeof *r->category_at_peak);
+    if (!r->phase_made || !r->phase_gone || !r->category_at_peak)
+        return vram_fail_memory(cx);
+    for (size_t i = 0; i < n; i++)
+        r->phase_gone[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < e->n; i++) {
+        const struct vram_event *v = &e->at[i];
+        if (v->kind == VRAM_EVENT_PHASE)
+            phase = v->storage;
+        else if (v->kind == VRAM_EVENT_FREE)
+            r->phase_gone[v->storage] = phase;
+        else if (v->kind == VRAM_EVENT_ALLOC)
+            r->phase_made[v->storage] = phase;
+        /* category and 128 while the peak is not reached or it was alive then */
+        if (v->kind == VRAM_EVENT_FREE && i <= peak)
+            r->category_at_peak[v->storage] &= 127;
+        else if ((v->kind == VRAM_EVENT_ALLOC || v->kind == VRAM_EVENT_CATEGORY) && i <= peak)
+            r->category_at_peak[v->storage] = (uint8_t)(128 | v->category);
+        else if (v->kind == VRAM_EVENT_ALLOC ||
+                 (v->kind == VRAM_EVENT_CATEGORY && !(r->category_at_peak[v->storage] & 128)))
+            r->category_at_peak[v->storage] = v->category;
+    }
+    return VRAM_OK;
+}
+
+static int assumptions(struct vram_cx *cx, const struct vram_report *r)
+{
+    const struct vram_resolved *row;
+    for (size_t i = 0; i < r->setup.resolved.n; i++) {
+        row = &r->setup.resolved.at[i];
+        if (!strcmp(row->origin, "assumed"))
+            VRAM_TRY(vram_find(cx, VRAM_F_SETTING_ASSUMED, row->key, "%s=%s was assumed", row->key,
+                               row->value));
+    }
+    return VRAM_OK;
+}
+
+static int run_known(struct vram_cx *cx, struct vram_report *r)
+{
+    VRAM_TRY(vram_run(cx, &r->tree, &r->setup, &r->run));
+    VRAM_TRY(replay(cx, r));
+    find_peak(r);
+    if (vram_plan_is(r->setup.plan, VRAM_KEY_ESTIMATOR, "sum") && r->setup.mode == VRAM_MODE_TRAIN)
+        VRAM_TRY(sum_estimate(cx, r));
+    else
+        VRAM_TRY(vram_factor(cx, &r->tree, &r->run, r->replay[1].event, &r->factors));
+    VRAM_TRY(lifetimes(cx, r));
+    r->known = true;
+    device(r);
+    return VRAM_OK;
+}
+
+/* Without a template: parameters, gradients and optimizer state are exact, the peak is unknown. */
+static int run_states(struct vram_cx *cx, struct vram_report *r)
+{
+    VRAM_TRY(vram_run_states(cx, &r->tree, &r->setup, &r->run));
+    uint32_t last = r->run.events->n ? (uint32_t)r->run.events->n - 1 : 0;
+    VRAM_TRY(vram_factor(cx, &r->tree, &r->run, last, &r->factors));
+    r->peak_phase = r->peak_owner = "";
+    if (r->tree.known)
+        return vram_find(cx, VRAM_F_NO_FORWARD, r->model->checkpoint.family,
+                         "no template says what this model runs: activations unknown");
+    return VRAM_OK;
+}
+
+int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
+                      const struct vram_plan *plan, struct vram_report *r)
+{
+    r->parameters_total = model->parameters;
+    VRAM_TRY(inherit_findings(cx, model));
+    VRAM_TRY(vram_setup_resolve(cx, plan, &model->tree, &r->setup));
+    VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
+    if (model->tree.known && model->tree.runs)
+        VRAM_TRY(run_known(cx, r));
+    else
+        VRAM_TRY(run_states(cx, r));
+    judge(r);
+    return assumptions(cx, r);
+}
+
+static int make(struct vram_cx *cx, struct vram_report *r, const vram_model *model,
+                const vram_plan *plan)
+{
+    if (vram_syms_layer(&r->syms, &model->syms, &r->arena))
+        return vram_fail_memory(cx);
+    r->model = model;
+    VRAM_TRY(plan ? vram_plan_copy(&r->own_plan, plan, cx->error)
+                  : vram_plan_create(&r->own_plan, cx->error));
+    return vram_predict_into(cx, model, r->own_plan, r);
+}
+
+int vram_predict(vram_report **out, const vram_model *model, const vram_plan *plan,
+                 vram_error *error)
+{
+    vram_error local;
+    if (!error)
+        error = &local;
+    *error = (vram_error){.offset = VRAM_NO_OFFSET};
+    struct vram_report *r = vram_realloc(NULL, 1, sizeof *r);
+    if (!r) {
+        error->code = VRAM_E_NOMEM;
+        snprintf(error->text, sizeof error->text, "out of memory");
+        return VRAM_E_NOMEM;
+    }
+    memset(r, 0, sizeof *r);
+    vram_arena_init(&r->arena, model->arena.cap);
+    struct vram_cx cx = {&r->arena, &r->syms, &model->limits, &r->findings, error};
+    int code = make(&cx, r, model, plan);
+    if (code) {
+        vram_report_free(r);
+        return code;
+    }
+    *out = r;
+    return VRAM_OK;
+}
+
+void vram_report_free(vram_report *r)
+{
+    if (!r)
+        return;
+    vram_plan_free(r->own_plan);
+    vram_arena_finish(&r->arena);
+    free(r);
+}
