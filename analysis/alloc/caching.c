@@ -176,10 +176,8 @@ static bool release_oversize(struct vram_caching *c, struct vram_pool *pool, uin
     return got >= key;
 }
 
-/* What torch does before it gives up: every segment without a used block goes back. */
-static int empty_cache(struct vram_caching *c)
+int vram_caching_empty(struct vram_caching *c)
 {
-    c->retries++;
     for (uint32_t id = 1; id < c->blocks.n; id++)
         if (!c->options.expandable && whole_segment(c, id))
             drop_segment(c, id);
@@ -218,7 +216,8 @@ int vram_caching_malloc(struct vram_caching *c, uint64_t n, unsigned stream, uin
     if (!id && release_oversize(c, pool, size))
         id = grow(c, p, size);
     if (!id) {
-        VRAM_TRY(empty_cache(c));
+        c->retries++; /* what torch does before it gives up */
+        VRAM_TRY(vram_caching_empty(c));
         if (!vram_blocks_room(&c->blocks, 4))
             return vram_fail_memory(c->cx);
         id = grow(c, p, size);

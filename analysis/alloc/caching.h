@@ -57,6 +57,9 @@ int vram_caching_malloc(struct vram_caching *c, uint64_t n, unsigned stream, uin
 /* Gives a block back to its pool; 0 is ignored. */
 void vram_caching_free(struct vram_caching *c, uint32_t block);
 
+/* torch.cuda.empty_cache(): every segment without a used block goes back; 0 or an error code. */
+int vram_caching_empty(struct vram_caching *c);
+
 /* A request rounded as torch rounds it. */
 uint64_t vram_caching_round(const struct vram_caching_options *options, uint64_t n);
 

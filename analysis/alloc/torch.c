@@ -44,6 +44,8 @@ static int replay(struct vram_cx *cx, const struct vram_events *events, enum vra
             vram_caching_free(c, block_of[e->storage] - 1);
             block_of[e->storage] = 0;
             requested -= vram_storage_bytes(events, e->storage, bound);
+        } else if (e->kind == VRAM_EVENT_EMPTY_CACHE) {
+            VRAM_TRY(vram_caching_empty(c));
         }
     }
     r.reserved = c->peak_reserved;

@@ -31,7 +31,8 @@ enum vram_event_kind {
     VRAM_EVENT_ALLOC,
     VRAM_EVENT_FREE,
     VRAM_EVENT_CATEGORY, /* the storage changes to `category` */
-    VRAM_EVENT_PHASE     /* `storage` is the number of the phase that begins */
+    VRAM_EVENT_PHASE,    /* `storage` is the number of the phase that begins */
+    VRAM_EVENT_EMPTY_CACHE /* torch.cuda.empty_cache(): caching allocators give segments back */
 };
 
 struct vram_event {
@@ -64,8 +65,12 @@ struct vram_bytes_range {
 };
 
 /* How the bytes of a flat buffer divide among components; the parts add up to its bytes. */
+struct vram_share_part {
+    vram_sym component;
+    uint64_t bytes;
+};
 struct vram_share {
-    struct { vram_sym component; uint64_t bytes; } *parts;
+    const struct vram_share_part *parts;
     uint32_t n;
 };
 
@@ -90,6 +95,7 @@ struct vram_events {
 /* Room for one more of each; false when out of memory. */
 bool vram_events_room(struct vram_events *e, struct vram_arena *arena);       /* a storage */
 bool vram_events_range_room(struct vram_events *e, struct vram_arena *arena);
+bool vram_events_share_room(struct vram_events *e, struct vram_arena *arena);
 bool vram_events_phase_room(struct vram_events *e, struct vram_arena *arena);
 
 enum vram_bound { VRAM_LOW, VRAM_EXPECTED, VRAM_HIGH };

@@ -137,6 +137,7 @@ struct vram_machine {
     uint32_t generations;
     VRAM_GROW(struct vram_handle *) cache;
     struct vram_checkpoint_frame *hooks; /* innermost checkpoint whose forward or recomputation runs */
+    uint64_t live;              /* bytes of living storages */
     uint64_t seq;
     uint32_t tasks;
     bool stopped;               /* a recomputation has all it needs: unwind to it */
@@ -212,6 +213,8 @@ static inline struct vram_handle *vram_hold(struct vram_handle *x)
     return x;
 }
 void vram_drop(struct vram_machine *m, struct vram_handle *x);
+/* x becomes a look into another tensor's storage (NULL: none for now), its own bytes go. */
+void vram_storage_move(struct vram_machine *m, struct vram_handle *x, struct vram_handle *to);
 /* Drops *x and makes it NULL. */
 void vram_let_go(struct vram_machine *m, struct vram_handle **x);
 void vram_set_category(struct vram_machine *m, struct vram_handle *x, enum vram_category category);
@@ -223,6 +226,7 @@ struct vram_storage *vram_workspace_begin(struct vram_machine *m, uint64_t low, 
                                           uint64_t high);
 void vram_workspace_end(struct vram_machine *m, struct vram_storage *s);
 void vram_phase(struct vram_machine *m, const char *name);
+void vram_empty_cache(struct vram_machine *m); /* torch.cuda.empty_cache() */
 
 int64_t vram_numel(const struct vram_handle *x);
 

@@ -64,6 +64,13 @@ bool vram_events_range_room(struct vram_events *e, struct vram_arena *arena)
                           sizeof *e->ranges);
 }
 
+bool vram_events_share_room(struct vram_events *e, struct vram_arena *arena)
+{
+    return e->nshares < e->shares_cap ||
+           vram_vec_grow_(arena, (void **)&e->shares, e->nshares, &e->shares_cap, 1,
+                          sizeof *e->shares);
+}
+
 bool vram_events_phase_room(struct vram_events *e, struct vram_arena *arena)
 {
     return e->nphases < e->phases_cap ||
@@ -88,6 +95,11 @@ void vram_phase(struct vram_machine *m, const char *name)
     e->nphases++;
 }
 
+void vram_empty_cache(struct vram_machine *m)
+{
+    push_event(m, (struct vram_event){.kind = VRAM_EVENT_EMPTY_CACHE});
+}
+
 static struct vram_storage *new_storage(struct vram_machine *m, uint64_t bytes,
                                         enum vram_category category)
 {
@@ -107,12 +119,14 @@ static struct vram_storage *new_storage(struct vram_machine *m, uint64_t bytes,
                                   .op = m->op, .flags = m->in_loss ? VRAM_STORAGE_LOSS : 0};
     push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_ALLOC,
                                       .category = (uint8_t)category});
+    m->live += bytes;
     return s;
 }
 
 static void free_storage(struct vram_machine *m, struct vram_storage *s)
 {
     push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_FREE});
+    m->live -= m->events->storages[s->id].bytes;
     s->next_free = m->free_storages;
     m->free_storages = s;
 }
@@ -265,6 +279,16 @@ void vram_drop(struct vram_machine *m, struct vram_handle *x)
             vram_drop(m, grad);
         x = base;
     }
+}
+
+void vram_storage_move(struct vram_machine *m, struct vram_handle *x, struct vram_handle *to)
+{
+    struct vram_storage *old = x->storage;
+    x->storage = to ? to->storage : NULL;
+    if (x->storage)
+        x->storage->refs++;
+    if (old && --old->refs == 0)
+        free_storage(m, old);
 }
 
 void vram_let_go(struct vram_machine *m, struct vram_handle **x)

@@ -321,6 +321,8 @@ static void micro_step(struct loop *l, struct vram_value batch_)
     vram_phase(m, "forward");
     if (!l->run->saved_event)
         cublas_workspace(l, 1, 1);
+    if (row->forward_begin)
+        row->forward_begin(&l->strategy);
     convert_inputs(l, batch_);
     call_with(l, batch_, items, &call);
     struct vram_value out = forward(l, &call);

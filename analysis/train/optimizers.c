@@ -19,8 +19,13 @@ static struct vram_handle *like(struct vram_machine *m, const struct vram_handle
 static void keep(struct vram_optimizer *o, struct vram_handle *p, int slot, struct vram_handle *x)
 {
     vram_set_category(o->m, x, VRAM_CAT_OPTIMIZER);
-    if (x->storage)
-        o->m->events->storages[x->storage->id].param = p->param;
+    if (x->storage) {
+        struct vram_storage_row *row = &o->m->events->storages[x->storage->id];
+        if (p->param < o->m->tree->nparams)
+            row->param = p->param;
+        else /* a flat partition: its states divide as it does */
+            row->share = vram_share_scale(o->m, o->share[p->param - o->m->tree->nparams], row->bytes);
+    }
     struct vram_handle **at = &o->state[p->param][slot];
     struct vram_handle *old = *at;
     *at = x;
@@ -34,7 +39,8 @@ static bool fresh(const struct vram_optimizer *o, const struct vram_handle *p)
 
 static void at_param(struct vram_optimizer *o, const struct vram_handle *p)
 {
-    o->m->scope = o->m->tree->params[p->param].scope;
+    if (p->param < o->m->tree->nparams)
+        o->m->scope = o->m->tree->params[p->param].scope;
 }
 
 /* ---- AdamW -------------------------------------------------------------------------------- */
@@ -310,7 +316,7 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
 {
     const struct vram_tree *tree = m->tree;
     *o = (struct vram_optimizer){.m = m, .setup = setup, .row = setup->optimizer};
-    o->state = vram_machine_alloc(m, tree->nparams, sizeof *o->state);
+    o->state = vram_machine_alloc(m, (size_t)tree->nparams + 2, sizeof *o->state);
     for (int g = 0; g < 2; g++)
         o->params[g] = vram_machine_alloc(m, tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < tree->nparams; i++) {
@@ -324,7 +330,7 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
 
 void vram_optimizer_finish(struct vram_optimizer *o)
 {
-    for (uint32_t i = 0; i < o->m->tree->nparams; i++)
+    for (uint32_t i = 0; i < o->m->tree->nparams + 2; i++)
         for (int k = 0; k < 4; k++)
             vram_let_go(o->m, &o->state[i][k]);
 }

@@ -1,13 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Strategies: what data parallelism adds, at the places where the real ones hook.
+ * Strategies: what data parallelism adds, at the places where the real ones hook.  One row each;
+ * their code is in a file of its own.
  */
 #include <string.h>
 
-#include "train/train.h"
+#include "train/strategy.h"
 
 const struct vram_strategy_row vram_strategies[] = {
-    {.name = "none", .help = "one GPU, or copies that never meet", .source = ""},
+    {.name = "none", .help = "one GPU", .source = ""},
+    {.name = "ddp",
+     .help = "DistributedDataParallel: gradient buckets beside the gradients",
+     .source = "torch 2.9 nn/parallel/distributed.py, reducer.cpp",
+     .init = vram_ddp_init,
+     .forward_begin = vram_ddp_forward_begin,
+     .accumulated = vram_ddp_accumulated},
+    {.name = "zero1",
+     .help = "DeepSpeed ZeRO 1: optimizer state sharded",
+     .source = "DeepSpeed 0.19.6 runtime/zero/stage_1_and_2.py",
+     .deepspeed = true,
+     .init = vram_zero_init,
+     .backward_begin = vram_zero_backward_begin,
+     .accumulated = vram_zero_accumulated,
+     .backward_end = vram_zero_backward_end,
+     .synchronises = vram_zero_synchronises,
+     .synchronise = vram_zero_synchronise,
+     .step = vram_zero_step},
+    {.name = "zero2",
+     .help = "DeepSpeed ZeRO 2: optimizer state and gradients sharded",
+     .source = "DeepSpeed 0.19.6 runtime/zero/stage_1_and_2.py",
+     .deepspeed = true,
+     .partitions_gradients = true,
+     .init = vram_zero_init,
+     .backward_begin = vram_zero_backward_begin,
+     .accumulated = vram_zero_accumulated,
+     .backward_end = vram_zero_backward_end,
+     .synchronises = vram_zero_synchronises,
+     .synchronise = vram_zero_synchronise,
+     .step = vram_zero_step},
 };
 const uint32_t vram_strategies_count = sizeof vram_strategies / sizeof *vram_strategies;
 

@@ -96,6 +96,7 @@ struct vram_optimizer {
     uint32_t n[2];
     struct vram_handle *(*state)[4]; /* by parameter number */
     struct vram_handle *names[3];    /* names that live on between parameters (Adafactor) */
+    uint32_t share[2];               /* by group: of flat partitions, whose numbers follow the tree's */
 };
 
 struct vram_optimizer_row {
@@ -109,6 +110,9 @@ struct vram_optimizer_row {
 extern const struct vram_optimizer_row vram_optimizers[];
 extern const uint32_t vram_optimizers_count;
 const struct vram_optimizer_row *vram_optimizer_find(const char *name); /* NULL = unknown */
+
+/* share.c: the same division of other bytes */
+uint32_t vram_share_scale(struct vram_machine *m, uint32_t share, uint64_t bytes);
 
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
                          const struct vram_setup *setup);
@@ -140,7 +144,9 @@ struct vram_strategy_row {
     const char *help;
     const char *source;
     bool deepspeed;
+    bool partitions_gradients;                       /* each backward leaves only the rank's own */
     void (*init)(struct vram_strategy *s);           /* behind load */
+    void (*forward_begin)(struct vram_strategy *s);
     void (*backward_begin)(struct vram_strategy *s);
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void (*backward_end)(struct vram_strategy *s);
