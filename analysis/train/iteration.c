@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "train/repeat.h"
 #include "train/train.h"
 
 struct loop {
@@ -416,8 +417,16 @@ static void start_training(struct loop *l)
 static void train(struct loop *l)
 {
     start_training(l);
-    for (int i = 1; i <= l->s->steps; i++)
-        step(l, i);
+    size_t from = l->m.events->n;
+    uint32_t first = (uint32_t)l->m.events->nstorages;
+    step(l, 1);
+    /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
+     * to be run */
+    bool alike = !l->s->strategy->forward_begin && !l->s->optimizer->remakes_state &&
+                 !l->s->run_every_step;
+    if (!alike || !vram_steps_repeat(&l->m, from, first, l->s->steps))
+        for (int i = 2; i <= l->s->steps; i++)
+            step(l, i);
     vram_optimizer_finish(&l->optimizer); /* the run is over */
 }
 

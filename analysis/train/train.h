@@ -52,6 +52,7 @@ struct vram_setup {
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
     const struct vram_gpu_row *gpu;
     double headroom;
+    bool run_every_step;      /* tests: no step is copied */
     struct { struct vram_resolved *at; size_t n, cap; } resolved;
 };
 
@@ -104,6 +105,7 @@ struct vram_optimizer_row {
     const char *states;  /* for people */
     const char *temporaries;
     const char *source;
+    bool remakes_state;  /* every step replaces some state: steps are run one by one */
     /* one group; decay: its weight decay is not 0.  NULL = no step at all */
     void (*step)(struct vram_optimizer *o, struct vram_handle **params, uint32_t n, bool decay);
 };
@@ -144,6 +146,7 @@ struct vram_strategy_row {
     const char *help;
     const char *source;
     bool deepspeed;
+    int communicators;                               /* NCCL groups of more than one rank */
     bool partitions_gradients;                       /* each backward leaves only the rank's own */
     void (*init)(struct vram_strategy *s);           /* behind load */
     void (*forward_begin)(struct vram_strategy *s);

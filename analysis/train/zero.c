@@ -181,9 +181,16 @@ static void keep_own(struct vram_strategy *s, const struct vram_handle *p)
     z->own = vram_shared_new(s->m, z->mine_elements, s->setup->dtype, VRAM_CAT_GRADIENT, all, s->n);
 }
 
+/* The bucket is reduced by way of a flat copy (allreduce_bucket), then the rank's own gradients move
+ * out of it. */
 static void flush(struct vram_strategy *s)
 {
     struct zero *z = s->own;
+    int64_t shape[1] = {(int64_t)z->filled};
+    if (z->filled) {
+        s->m->scope = 0;
+        vram_drop(s->m, vram_new(s->m, shape, 1, s->setup->dtype, NULL));
+    }
     for (uint32_t i = 0; i < z->nin_bucket; i++)
         keep_own(s, z->in_bucket[i]);
     if (z->large)

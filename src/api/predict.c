@@ -70,8 +70,10 @@ static void device(struct vram_report *r)
         add(&more, "context", 1);
     }
     add(&more, "context-kernels", 1);
-    if (s->ranks > 1)
+    if (s->ranks > 1 && s->strategy->communicators) {
         add(&more, "nccl-first", 1);
+        add(&more, "nccl-further", (uint64_t)s->strategy->communicators - 1);
+    }
     if (s->deepspeed)
         add(&more, "deepspeed-ops", 1);
     r->device = (vram_range){r->reserved.low + more.low, r->reserved.expected + more.expected,
