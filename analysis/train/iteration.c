@@ -1,146 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The run: load, then per step inputs, forward, loss, backward, synchronise, optimizer, after; as
- * the Hugging Face Trainer and accelerate drive them (transformers 5.24, accelerate 1.15).
+ * The steps: inputs, forward, loss, backward, synchronise, optimizer, after; as the Hugging Face
+ * Trainer and accelerate drive them (transformers 5.24, accelerate 1.15).
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/vec.h"
+#include "train/loop.h"
 #include "train/repeat.h"
-#include "train/train.h"
 
-struct loop {
-    struct vram_machine m;
-    const struct vram_setup *s;
-    struct vram_run *run;
-    struct vram_optimizer optimizer;
-    struct vram_strategy strategy;
-    const struct vram_class *top;
-};
-
-/* ---- settings that templates may ask for -------------------------------------------------- */
-
-static struct vram_value text_value(struct vram_machine *m, const char *text)
-{
-    struct vram_value v = {.kind = VRAM_V_STRING};
-    v.u.i = vram_sym_of(m->cx->syms, text);
-    return v;
-}
-
-static struct vram_value switch_value(bool on)
-{
-    struct vram_value v = {.kind = VRAM_V_BOOL};
-    v.u.i = on;
-    return v;
-}
-
-static struct vram_value number_or_none(int64_t n)
-{
-    return n == VRAM_PLAN_UNSET ? (struct vram_value){0} : vram_int(n);
-}
-
-static struct vram_value image_size(struct loop *l)
-{
-    struct vram_value v = {.kind = VRAM_V_BOX};
-    if (!l->s->has_image_size)
-        return (struct vram_value){0};
-    v.u.box = vram_box_new(&l->m, VRAM_BOX_TUPLE, 2);
-    vram_box_push(&l->m, v.u.box, vram_int(l->s->image_height));
-    vram_box_push(&l->m, v.u.box, vram_int(l->s->image_width));
-    return v;
-}
-
-/* Any other plan key as it stands: numbers as integers, switches as booleans, else text. */
-static bool plan_value(struct loop *l, const char *key, struct vram_value *out)
-{
-    for (int k = 0; k < VRAM_KEY_COUNT; k++) {
-        if (strcmp(vram_settings[k].key, key))
-            continue;
-        enum vram_key row = (enum vram_key)k;
-        const char *text = vram_plan_text(l->s->plan, row);
-        int64_t n = vram_plan_int(l->s->plan, row);
-        *out = !*text                                         ? (struct vram_value){0}
-               : vram_settings[k].type == VRAM_SETTING_INTEGER   ? number_or_none(n)
-               : vram_settings[k].type == VRAM_SETTING_SWITCH    ? switch_value(vram_plan_on(l->s->plan, row, false))
-                                                              : text_value(&l->m, text);
-        return true;
-    }
-    return false;
-}
-
-static bool setting(void *ctx, vram_sym sym, struct vram_value *out)
-{
-    struct loop *l = ctx;
-    const struct vram_setup *s = l->s;
-    const char *key = vram_sym_text(l->m.cx->syms, sym);
-    if (!strcmp(key, "attention"))
-        *out = text_value(&l->m, s->eager ? "eager" : "sdpa");
-    else if (!strcmp(key, "loss"))
-        *out = text_value(&l->m, s->loss);
-    else if (!strcmp(key, "padded"))
-        *out = switch_value(s->padded);
-    else if (!strcmp(key, "micro_batch"))
-        *out = vram_int(s->micro_batch);
-    else if (!strcmp(key, "seq"))
-        *out = vram_int(s->seq);
-    else if (!strcmp(key, "images"))
-        *out = vram_int(s->images);
-    else if (!strcmp(key, "image_size"))
-        *out = image_size(l);
-    else
-        return plan_value(l, key, out);
-    return true;
-}
-
-/* ---- load --------------------------------------------------------------------------------- */
-
-static enum vram_dtype held_dtype(const struct vram_setup *s, const struct vram_param *p)
-{
-    if (p->fixed)
-        return (enum vram_dtype)p->fixed;
-    return p->buffer && !p->floating ? (enum vram_dtype)p->dtype : s->dtype;
-}
-
-static void load_one(struct loop *l, uint32_t i)
-{
-    struct vram_machine *m = &l->m;
-    const struct vram_param *p = &m->tree->params[i];
-    const struct vram_scope *scope = &m->tree->scopes[p->scope];
-    m->scope = p->scope;
-    struct vram_handle *x = vram_new(m, p->dims, p->rank, held_dtype(l->s, p), NULL);
-    x->leaf = true;
-    x->param = i;
-    vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
-    if (x->storage)
-        m->events->storages[x->storage->id].param = i;
-    bool adapter = p->fixed && p->tensor == VRAM_NO_INDEX && !p->buffer &&
-                   vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_LORA;
-    x->requires_grad = !p->buffer && vram_dtype_is_float((enum vram_dtype)x->dtype) &&
-                       (adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
-    l->run->requires_grad[i] = x->requires_grad;
-    l->run->dtype[i] = x->dtype;
-    if (x->requires_grad)
-        l->run->trainable += p->elements;
-    m->params[i] = x;
-}
-
-static void load(struct loop *l)
-{
-    struct vram_machine *m = &l->m;
-    const struct vram_tree *t = m->tree;
-    m->op = VRAM_OP_LOAD;
-    vram_phase(m, "load");
-    for (int buffers = 0; buffers < 2; buffers++)
-        for (uint32_t i = 0; i < t->nparams; i++)
-            if (t->params[i].buffer == (buffers == 1) && t->params[i].tied_to == VRAM_NO_INDEX)
-                load_one(l, i);
-    m->scope = 0;
-}
-
-/* ---- batches ------------------------------------------------------------------------------ */
-
-static struct vram_value batch(struct loop *l)
+static struct vram_value batch(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     uint32_t i = vram_class_member(m->program, l->top, vram_sym_of(m->cx->syms, "inputs"));
@@ -161,13 +30,13 @@ static struct vram_value batch(struct loop *l)
     return v;
 }
 
-static bool is_sym(const struct loop *l, vram_sym sym, const char *text)
+static bool is_sym(const struct vram_loop *l, vram_sym sym, const char *text)
 {
     return !strcmp(vram_sym_text(l->m.cx->syms, sym), text);
 }
 
 /* The engine of DeepSpeed hands floats over in its own dtype. */
-static void convert_inputs(struct loop *l, struct vram_value batch_)
+static void convert_inputs(struct vram_loop *l, struct vram_value batch_)
 {
     enum vram_dtype d = l->s->input_dtype;
     for (uint32_t k = 0; d != VRAM_DT_NONE && k < batch_.u.box->n; k++) {
@@ -184,7 +53,7 @@ static void convert_inputs(struct loop *l, struct vram_value batch_)
 }
 
 /* Keywords of the model's forward: every field that is there. */
-static void call_with(struct loop *l, struct vram_value batch_, struct vram_handle *items,
+static void call_with(struct vram_loop *l, struct vram_value batch_, struct vram_handle *items,
                       struct vram_call *call)
 {
     call->nargs = call->nkw = 0;
@@ -207,7 +76,7 @@ static void call_with(struct loop *l, struct vram_value batch_, struct vram_hand
 
 /* accelerate's convert_to_fp32: a new output object with every 16-bit tensor raised; what the
  * output holds as an object (a cache) is passed on. */
-static struct vram_value to_fp32(struct loop *l, struct vram_value v)
+static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v)
 {
     struct vram_machine *m = &l->m;
     if (v.kind == VRAM_V_TENSOR &&
@@ -225,7 +94,7 @@ static struct vram_value to_fp32(struct loop *l, struct vram_value v)
     return out;
 }
 
-static struct vram_value forward(struct loop *l, struct vram_call *call)
+static struct vram_value forward(struct vram_loop *l, struct vram_call *call)
 {
     struct vram_machine *m = &l->m;
     struct vram_value out;
@@ -242,7 +111,7 @@ static struct vram_value forward(struct loop *l, struct vram_call *call)
     return out;
 }
 
-static struct vram_handle *field(struct loop *l, struct vram_value v, const char *name)
+static struct vram_handle *field(struct vram_loop *l, struct vram_value v, const char *name)
 {
     for (uint32_t i = 0; v.kind == VRAM_V_BOX && v.u.box->kind == VRAM_BOX_RECORD && i < v.u.box->n;
          i++)
@@ -251,7 +120,7 @@ static struct vram_handle *field(struct loop *l, struct vram_value v, const char
     return NULL;
 }
 
-static struct vram_handle *run_op(struct loop *l, const char *name, struct vram_handle *x,
+static struct vram_handle *run_op(struct vram_loop *l, const char *name, struct vram_handle *x,
                                   struct vram_value second)
 {
     uint32_t op = vram_op_find(name);
@@ -263,7 +132,7 @@ static struct vram_handle *run_op(struct loop *l, const char *name, struct vram_
 }
 
 /* The model's own loss; a model that gives none is trained on the mean of its output. */
-static struct vram_handle *loss_of(struct loop *l, struct vram_value out)
+static struct vram_handle *loss_of(struct vram_loop *l, struct vram_value out)
 {
     static const char *const fields[] = {"logits", "last_hidden_state", "pooler_output"};
     struct vram_handle *loss = vram_hold(field(l, out, "loss"));
@@ -289,7 +158,7 @@ static struct vram_handle *loss_of(struct loop *l, struct vram_value out)
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
-static const char *prefix(struct loop *l, int step, int64_t micro)
+static const char *prefix(struct vram_loop *l, int step, int64_t micro)
 {
     char *text = l->s->accumulation == 1 || micro == 0
                      ? vram_format(l->m.cx->arena, "step%d.", step)
@@ -301,7 +170,7 @@ static const char *prefix(struct loop *l, int step, int64_t micro)
 
 /* A thread's first product makes its cuBLAS workspace, which stays: one of the thread that runs
  * forward, one of autograd's; in the worst case more streams have theirs. */
-static void cublas_workspace(struct loop *l, uint64_t low, uint64_t high)
+static void cublas_workspace(struct vram_loop *l, uint64_t low, uint64_t high)
 {
     int sm = l->m.sm;
     const struct vram_constant_row *c =
@@ -313,7 +182,7 @@ static void cublas_workspace(struct loop *l, uint64_t low, uint64_t high)
         vram_workspace_begin(&l->m, c->low * low, c->expected, c->high * high);
 }
 
-static void micro_step(struct loop *l, struct vram_value batch_)
+static void micro_step(struct vram_loop *l, struct vram_value batch_)
 {
     struct vram_machine *m = &l->m;
     const struct vram_strategy_row *row = l->s->strategy;
@@ -348,7 +217,7 @@ static void micro_step(struct loop *l, struct vram_value batch_)
     m->op = VRAM_OP_LOOP;
 }
 
-static void zero_grad(struct loop *l)
+static void zero_grad(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     if (l->s->strategy->zero_grad)
@@ -358,7 +227,7 @@ static void zero_grad(struct loop *l)
             vram_let_go(m, &m->params[i]->grad);
 }
 
-static void step(struct loop *l, int number)
+static void step(struct vram_loop *l, int number)
 {
     struct vram_machine *m = &l->m;
     const struct vram_strategy_row *row = l->s->strategy;
@@ -392,7 +261,7 @@ static void step(struct loop *l, int number)
         vram_value_drop(m, batches[i]);
 }
 
-static void start_training(struct loop *l)
+void vram_loop_start(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     uint32_t n = 0;
@@ -414,9 +283,9 @@ static void start_training(struct loop *l)
     m->op = VRAM_OP_LOOP;
 }
 
-static void train(struct loop *l)
+void vram_loop_train(struct vram_loop *l)
 {
-    start_training(l);
+    vram_loop_start(l);
     size_t from = l->m.events->n;
     uint32_t first = (uint32_t)l->m.events->nstorages;
     step(l, 1);
@@ -430,8 +299,7 @@ static void train(struct loop *l)
     vram_optimizer_finish(&l->optimizer); /* the run is over */
 }
 
-/* One forward without grad, in evaluation mode. */
-static void infer(struct loop *l)
+void vram_loop_infer(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     struct vram_call call;
@@ -444,113 +312,4 @@ static void infer(struct loop *l)
     if (!l->s->card && !l->s->padded) /* the oracle keeps the mask that it did not hand over */
         vram_hold(field(l, b, "attention_mask"));
     vram_value_drop(m, b);
-}
-
-/* ---- the whole run ------------------------------------------------------------------------ */
-
-/* Input gradients are switched on with checkpointing when the model's main input is input_ids. */
-static bool main_input_is_ids(const struct loop *l)
-{
-    const struct vram_callable *c = &l->top->forward;
-    return c->npositional && !strcmp(vram_sym_text(l->m.cx->syms,
-                                                   l->m.program->params.at[c->params].name),
-                                     "input_ids");
-}
-
-static void prepare(struct loop *l)
-{
-    struct vram_machine *m = &l->m;
-    const struct vram_setup *s = l->s;
-    m->setting = setting;
-    m->setting_ctx = l;
-    m->card = s->card;
-    m->workspaces = true;
-    m->attention = s->attention;
-    m->sm = s->gpu ? s->gpu->sm : 0;
-    m->checkpointing = s->checkpointing;
-    m->reentrant = s->reentrant;
-    m->checkpointed_component = s->checkpointed;
-    m->ncheckpointed = s->ntrain;
-    if (m->tree->known) {
-        l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && main_input_is_ids(l);
-    }
-    m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
-    l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));
-    l->run->dtype = vram_machine_alloc(m, m->tree->nparams, sizeof(uint8_t));
-}
-
-static int begin(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
-                 struct vram_run *out, struct loop **loop)
-{
-    struct loop *l = vram_arena_alloc(cx->arena, sizeof *l);
-    struct vram_events *events = vram_arena_alloc(cx->arena, sizeof *events);
-    if (!l || !events)
-        return vram_fail_memory(cx);
-    *out = (struct vram_run){.events = events};
-    VRAM_TRY(vram_machine_init(&l->m, cx, tree->program, tree));
-    l->s = setup;
-    l->run = out;
-    l->m.events = events;
-    *loop = l;
-    return VRAM_OK;
-}
-
-static void run(struct loop *l)
-{
-    if (l->s->mode == VRAM_MODE_TRAIN)
-        train(l);
-    else if (l->s->mode == VRAM_MODE_INFER)
-        infer(l);
-}
-
-static void run_states(struct loop *l)
-{
-    struct vram_machine *m = &l->m;
-    if (l->s->mode != VRAM_MODE_TRAIN)
-        return;
-    start_training(l);
-    m->op = VRAM_OP_BACKWARD;
-    for (uint32_t i = 0; i < l->strategy.n; i++) {
-        struct vram_handle *p = l->strategy.params[i];
-        m->scope = m->tree->params[p->param].scope;
-        p->grad = vram_new_like(m, p, (enum vram_dtype)p->dtype);
-        vram_set_category(m, p->grad, VRAM_CAT_GRADIENT);
-        if (p->grad->storage)
-            m->events->storages[p->grad->storage->id].param = p->param;
-        if (m->accumulated)
-            m->accumulated(m, p, p->grad);
-    }
-    if (l->s->strategy->step)
-        l->s->strategy->step(&l->strategy);
-    else
-        vram_optimizer_step(&l->optimizer);
-}
-
-/* Errors of the machine come out here, by longjmp. */
-static int guarded(struct loop *l, void (*what)(struct loop *l))
-{
-    int code = setjmp(l->m.escape);
-    if (code)
-        return code;
-    prepare(l);
-    load(l);
-    what(l);
-    return VRAM_OK;
-}
-
-int vram_run(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
-             struct vram_run *out)
-{
-    struct loop *l = NULL;
-    VRAM_TRY(begin(cx, tree, setup, out, &l));
-    return guarded(l, run);
-}
-
-int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,
-                    const struct vram_setup *setup, struct vram_run *out)
-{
-    struct loop *l = NULL;
-    VRAM_TRY(begin(cx, tree, setup, out, &l));
-    return guarded(l, run_states);
 }

@@ -59,6 +59,13 @@ struct vram_box {
     struct vram_value *at;
 };
 
+static inline struct vram_value vram_bool(bool b)
+{
+    struct vram_value v = {.kind = VRAM_V_BOOL};
+    v.u.i = b;
+    return v;
+}
+
 static inline struct vram_value vram_int(int64_t i)
 {
     return (struct vram_value){.kind = VRAM_V_INT, .u.i = i};
