@@ -33,6 +33,9 @@ struct vram_config {
     struct vram_config *first, *last; /* members of ARRAY and OBJECT */
     struct vram_config *next;
     struct vram_config *parent;
+    /* of an integer that is DERIVED: from / per (per NULL = 1), so that it follows when one of them
+     * is corrected; NULL = it does not */
+    const struct vram_config *from, *per;
 };
 
 /* The member of an object; NULL when it has none (or v is NULL or no object).  An explicit null is a

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What configuration classes set from other values (their __post_init__ in transformers 5.24).
+ * Called after defaults are in and all types are checked.
+ */
+#include "hf/defaults.h"
+
+#include <string.h>
+
+/* key = from / per (per NULL = 1) where nothing says it. */
+static int quotient(struct vram_cx *cx, struct vram_config *v, const char *key, const char *from,
+                    const char *per)
+{
+    int64_t n = per ? vram_config_int(cx, v, per, 1) : 1;
+    if (!vram_config_unset(cx, v, key))
+        return VRAM_OK;
+    VRAM_TRY(vram_config_set_int(cx, v, key, vram_config_int(cx, v, from, n) / n,
+                                 VRAM_ORIGIN_DERIVED));
+    struct vram_config *made = vram_config_get_text(cx, v, key);
+    made->from = vram_config_get_text(cx, v, from);
+    made->per = per ? vram_config_get_text(cx, v, per) : NULL;
+    return VRAM_OK;
+}
+
+/* Qwen2 has no such field, but its attention computes the same. */
+int vram_derive_head_dim(struct vram_cx *cx, struct vram_config *v)
+{
+    return quotient(cx, v, "head_dim", "hidden_size", "num_attention_heads");
+}
+
+int vram_derive_decoder(struct vram_cx *cx, struct vram_config *v)
+{
+    VRAM_TRY(quotient(cx, v, "num_key_value_heads", "num_attention_heads", NULL));
+    return vram_derive_head_dim(cx, v);
+}
+
+int vram_derive_qwen(struct vram_cx *cx, struct vram_config *v)
+{
+    if (!vram_config_bool(cx, v, "use_sliding_window", false) &&
+        !vram_config_unset(cx, v, "sliding_window"))
+        VRAM_TRY(vram_config_set_null(cx, v, "sliding_window", VRAM_ORIGIN_DERIVED));
+    return vram_derive_decoder(cx, v);
+}
+
+int vram_derive_gemma(struct vram_cx *cx, struct vram_config *v)
+{
+    const char *act = vram_config_text(cx, v, "hidden_act", "");
+    if (!strcmp(act, "gelu")) /* an old value that always meant the tanh form */
+        return vram_config_set_text(cx, v, "hidden_act", "gelu_pytorch_tanh", VRAM_ORIGIN_DERIVED);
+    return VRAM_OK;
+}
+
+int vram_derive_siglip_text(struct vram_cx *cx, struct vram_config *v)
+{
+    return quotient(cx, v, "projection_size", "hidden_size", NULL);
+}
+
+int vram_derive_llava(struct vram_cx *cx, struct vram_config *v)
+{
+    const struct vram_config *text = vram_config_get_text(cx, v, "text_config");
+    if (!vram_config_bool(cx, v, "tie_word_embeddings", false) &&
+        vram_config_bool(cx, text, "tie_word_embeddings", false))
+        return vram_config_set_bool(cx, v, "tie_word_embeddings", true, VRAM_ORIGIN_DERIVED);
+    return VRAM_OK;
+}
+
+int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v)
+{
+    static const int64_t grids[][2] = {
+        {336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}};
+    struct vram_config *old = vram_config_get_text(cx, v, "image_grid_pinpoints"), *list = old;
+    if (old && old->type != VRAM_CONFIG_NULL)
+        return VRAM_OK;
+    if (old) {
+        old->type = VRAM_CONFIG_ARRAY;
+        old->origin = VRAM_ORIGIN_DEFAULT;
+    } else {
+        list = vram_config_add_branch(cx, v, "image_grid_pinpoints", VRAM_CONFIG_ARRAY,
+                                      VRAM_ORIGIN_DEFAULT);
+    }
+    for (size_t i = 0; list && i < sizeof grids / sizeof *grids; i++) {
+        struct vram_config *pair =
+            vram_config_add_branch(cx, list, NULL, VRAM_CONFIG_ARRAY, VRAM_ORIGIN_DEFAULT);
+        for (size_t k = 0; k < 2; k++) {
+            struct vram_config *side =
+                pair ? vram_config_add_branch(cx, pair, NULL, VRAM_CONFIG_INT, VRAM_ORIGIN_DEFAULT)
+                     : NULL;
+            if (!side)
+                return vram_fail_memory(cx);
+            side->integer = grids[i][k];
+            side->real = (double)grids[i][k];
+        }
+    }
+    return list ? VRAM_OK : vram_fail_memory(cx);
+}
+
+int vram_derive_paligemma(struct vram_cx *cx, struct vram_config *v)
+{
+    struct vram_config *text = vram_config_get_text(cx, v, "text_config");
+    struct vram_config *vision = vram_config_get_text(cx, v, "vision_config");
+    int64_t patch = vram_config_int(cx, vision, "patch_size", 0); /* unchecked in a class unknown */
+    int64_t side = patch > 0 ? vram_config_int(cx, vision, "image_size", 0) / patch : 0;
+    if (side > 65536 || side < 0)
+        side = 0;
+    if (vram_config_unset(cx, text, "use_bidirectional_attention"))
+        VRAM_TRY(vram_config_set_bool(cx, text, "use_bidirectional_attention", true,
+                                      VRAM_ORIGIN_DERIVED));
+    VRAM_TRY(vram_config_set_int(cx, text, "num_image_tokens", side * side, VRAM_ORIGIN_DERIVED));
+    return vram_config_set_int(cx, vision, "projection_dim",
+                               vram_config_int(cx, v, "projection_dim", 2048), VRAM_ORIGIN_DERIVED);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The naming rows; see naming.h.  Paths were read off the classes of transformers 5.24, built on
+ * the meta device.
+ */
+#include "hf/naming.h"
+
+#include <string.h>
+
+#include "hf/config.h"
+
+/* LLaVA, LLaVA-NeXT and PaliGemma: files of the hub (vision_tower.vision_model.layers), of
+ * transformers 4.5x (model.vision_tower.vision_model.layers) and of today, which store the paths
+ * themselves. */
+static const struct vram_rename vision_language[] = {
+    {"vision_tower.vision_model.", "model.vision_tower."},
+    {"vision_tower.", "model.vision_tower."},
+    {"model.vision_tower.vision_model.", "model.vision_tower."},
+    {"language_model.model.", "model.language_model."},
+    {"language_model.lm_head.", "lm_head."},
+    {"language_model.", "model.language_model."},
+    {"multi_modal_projector.", "model.multi_modal_projector."},
+    {"image_newline", "model.image_newline"},
+    {NULL, NULL}};
+
+/* The original LLaVA repository: a Llama with a projector and a tower inside its model. */
+static const struct vram_rename original[] = {
+    {"model.vision_tower.vision_tower.vision_model.", "model.vision_tower."},
+    {"model.mm_projector.0.", "model.multi_modal_projector.linear_1."},
+    {"model.mm_projector.2.", "model.multi_modal_projector.linear_2."},
+    {"model.image_newline", "model.image_newline"},
+    {"model.", "model.language_model."},
+    {NULL, NULL}};
+
+static const struct vram_rename vision_only[] = {{"vision_model.", ""}, {NULL, NULL}};
+static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}};
+
+static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
+{
+    return vram_config_get_text(cx, root, "mm_vision_tower") &&
+           !strcmp(vram_config_text(cx, root, "mm_projector_type", "linear"), "mlp2x_gelu");
+}
+
+static bool original_next(const struct vram_cx *cx, const struct vram_config *root)
+{
+    return two_layers(cx, root) &&
+           strstr(vram_config_text(cx, root, "mm_patch_merge_type", "flat"), "unpad");
+}
+
+/* a config of the original repository that no row above it took: its projector is another */
+static bool not_original(const struct vram_cx *cx, const struct vram_config *root)
+{
+    return !vram_config_get_text(cx, root, "mm_vision_tower");
+}
+
+static const struct vram_naming rows[] = {
+    {"LlavaNextForConditionalGeneration", "llava_next", " llava llava_llama ",
+     " LlavaLlamaForCausalLM ", original, original_next, "llama"},
+    {"LlavaNextForConditionalGeneration", "llava_next", " llava llava_mistral ",
+     " LlavaMistralForCausalLM ", original, original_next, "mistral"},
+    {"LlavaForConditionalGeneration", "llava", " llava llava_llama ", " LlavaLlamaForCausalLM ",
+     original, two_layers, "llama"},
+    {"LlavaForConditionalGeneration", "llava", " llava llava_mistral ",
+     " LlavaMistralForCausalLM ", original, two_layers, "mistral"},
+    {"LlavaForConditionalGeneration", "llava", " llava ", " LlavaForConditionalGeneration ",
+     vision_language, not_original, NULL},
+    {"LlavaNextForConditionalGeneration", "llava_next", " llava_next ",
+     " LlavaNextForConditionalGeneration ", vision_language, NULL, NULL},
+    {"PaliGemmaForConditionalGeneration", "paligemma", " paligemma ",
+     " PaliGemmaForConditionalGeneration ", vision_language, NULL, NULL},
+    {"LlamaForCausalLM", "llama", " llama ", " LlamaForCausalLM ", NULL, NULL, NULL},
+    {"MistralForCausalLM", "mistral", " mistral ", " MistralForCausalLM ", NULL, NULL, NULL},
+    {"Qwen2ForCausalLM", "qwen2", " qwen2 ", " Qwen2ForCausalLM ", NULL, NULL, NULL},
+    {"Qwen3ForCausalLM", "qwen3", " qwen3 ", " Qwen3ForCausalLM ", NULL, NULL, NULL},
+    {"GemmaForCausalLM", "gemma", " gemma ", " GemmaForCausalLM ", NULL, NULL, NULL},
+    {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
+    {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
+     vision_only, NULL, NULL},
+    {"CLIPTextModel", "clip_text_model", " clip_text_model ", " CLIPTextModel ", text_only, NULL,
+     NULL},
+    {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
+    {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
+     vision_only, NULL, NULL},
+    {"SiglipTextModel", "siglip_text_model", " siglip_text_model ", " SiglipTextModel ", text_only,
+     NULL, NULL},
+};
+
+const struct vram_naming *vram_naming_row(size_t i)
+{
+    return i < sizeof rows / sizeof *rows ? &rows[i] : NULL;
+}
+
+/* Is word one of the words of list (" a b ")? */
+static bool listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    if (!n || strchr(word, ' '))
+        return false;
+    for (const char *at = list; (at = strstr(at, word)); at++)
+        if (at > list && at[-1] == ' ' && at[n] == ' ')
+            return true;
+    return false;
+}
+
+/* Are both classes for the same, "ForCausalLM"? */
+static bool same_purpose(const char *a, const char *b)
+{
+    a = strstr(a, "For");
+    b = strstr(b, "For");
+    return a && b && !strcmp(a, b);
+}
+
+const char *vram_naming_architecture(const struct vram_cx *cx, const struct vram_config *root)
+{
+    const struct vram_config *list = vram_config_get_text(cx, root, "architectures");
+    const struct vram_config *first = list && list->type == VRAM_CONFIG_ARRAY ? list->first : NULL;
+    return first && first->type == VRAM_CONFIG_STRING ? vram_sym_text(cx->syms, first->text) : NULL;
+}
+
+/* By the named class, where model_type does not contradict; else by model_type, where the named
+ * class does not say that it is for something else ("LlamaForSequenceClassification"). */
+const struct vram_naming *vram_naming_find(const struct vram_cx *cx,
+                                           const struct vram_config *root)
+{
+    const char *architecture = vram_naming_architecture(cx, root);
+    const char *type = vram_config_text(cx, root, "model_type", "");
+    for (int by_type = 0; by_type < 2; by_type++) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const struct vram_naming *row = &rows[i];
+            bool fits = by_type ? listed(row->types, type) &&
+                                      (!architecture ||
+                                       same_purpose(architecture, row->class_name))
+                                : architecture && listed(row->architectures, architecture) &&
+                                      (!type[0] || listed(row->types, type));
+            if (fits && (!row->holds || row->holds(cx, root)))
+                return row;
+        }
+    }
+    return NULL;
+}
+
+vram_sym vram_naming_path(struct vram_cx *cx, const struct vram_naming *row, vram_sym name)
+{
+    const char *text = cx->syms->at[name].text;
+    size_t n = cx->syms->at[name].n;
+    for (const struct vram_rename *r = row ? row->renames : NULL; r && r->from; r++) {
+        size_t from = strlen(r->from), to = strlen(r->to);
+        if (n < from || memcmp(text, r->from, from) != 0)
+            continue;
+        if (from == to && !memcmp(r->from, r->to, from))
+            return name;
+        char *path = vram_arena_alloc(cx->arena, n - from + to + 1);
+        if (!path)
+            return VRAM_SYM_NONE;
+        memcpy(path, r->to, to);
+        memcpy(path + to, text + from, n - from);
+        return vram_sym_add(cx->syms, path, n - from + to, 0);
+    }
+    return name;
+}
+
+static bool ends(const char *text, size_t n, const char *end)
+{
+    size_t k = strlen(end);
+    return n >= k && memcmp(text + n - k, end, k) == 0 && (n == k || text[n - k - 1] == '.');
+}
+
+/* Persistent buffers of older versions: rotary frequencies, position numbers, causal masks.  A mask
+ * is called like a bias and known by its shape [1, 1, n, n]. */
+bool vram_naming_buffer(const struct vram_cx *cx, vram_sym name, const int64_t *dims, uint32_t rank)
+{
+    static const char *const always[] = {"rotary_emb.inv_freq", "rotary_pos_emb.inv_freq",
+                                         "position_ids", "masked_bias", "e_score_correction_bias"};
+    const char *text = cx->syms->at[name].text;
+    size_t n = cx->syms->at[name].n;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (ends(text, n, always[i]))
+            return true;
+    return (ends(text, n, "attn.bias") || ends(text, n, "attention.bias")) && rank == 4 &&
+           dims[0] == 1 && dims[1] == 1 && dims[2] == dims[3];
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Naming rows: which row a config picks, what it makes of names, which tensors are buffers.
+ */
+#include "helper.h"
+
+#include "hf/config.h"
+#include "hf/defaults.h"
+#include "hf/naming.h"
+
+/* what the original LLaVA repository writes of a tower and a projector of two layers */
+#define TWO_LAYERS "'mm_vision_tower':'x','mm_projector_type':'mlp2x_gelu'"
+
+static const struct vram_naming *find(struct world *w, const char *json)
+{
+    struct vram_config *root;
+    assert_int_equal(vram_config_parse(world_begin(w), "c", q(json), strlen(json), &root), 0);
+    return vram_naming_find(&w->cx, root);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *class_name; /* NULL: no row */
+    } cases[] = {
+        {"{'model_type':'llama','architectures':['LlamaForCausalLM']}", "LlamaForCausalLM"},
+        {"{'model_type':'llama'}", "LlamaForCausalLM"},
+        {"{'architectures':['Qwen2ForCausalLM']}", "Qwen2ForCausalLM"},
+        {"{'model_type':'mistral','architectures':['MyMistralForCausalLM']}", "MistralForCausalLM"},
+        {"{'model_type':'llama','architectures':['LlamaForSequenceClassification']}", NULL},
+        {"{'model_type':'llama','architectures':['LlamaModel']}", NULL},
+        {"{'model_type':'zorbax','architectures':['LlamaForCausalLM']}", NULL},
+        {"{'model_type':'zorbax'}", NULL},
+        {"{'model_type':''}", NULL},
+        {"{'model_type':' llava'}", NULL},
+        {"{'model_type':'llava llava_llama'," TWO_LAYERS "}", NULL},
+        {"{}", NULL},
+        {"{'model_type':5,'architectures':'LlamaForCausalLM'}", NULL},
+        {"{'model_type':'llava'}", "LlavaForConditionalGeneration"},
+        {"{'model_type':'llava_next'}", "LlavaNextForConditionalGeneration"},
+        {"{'model_type':'paligemma'}", "PaliGemmaForConditionalGeneration"},
+        {"{'model_type':'clip'}", "CLIPModel"},
+        {"{'model_type':'clip_vision_model','architectures':['CLIPVisionModelWithProjection']}",
+         NULL},
+        {"{'model_type':'llava','architectures':['LlavaLlamaForCausalLM']," TWO_LAYERS "}",
+         "LlavaForConditionalGeneration"},
+        {"{'model_type':'llava_mistral','architectures':['LlavaMistralForCausalLM']," TWO_LAYERS
+         ",'mm_patch_merge_type':'spatial_unpad'}",
+         "LlavaNextForConditionalGeneration"},
+        {"{'model_type':'llava','architectures':['LlavaLlamaForCausalLM'],'mm_vision_tower':'x'}",
+         NULL},
+        {"{'model_type':'llava','architectures':['LlavaQwenForCausalLM']," TWO_LAYERS "}", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        const struct vram_naming *row = find(&w, cases[i].json);
+        if (!row != !cases[i].class_name || (row && strcmp(row->class_name, cases[i].class_name)))
+            fail_msg("%s: %s", cases[i].json, row ? row->class_name : "no row");
+        world_end(&w);
+    }
+}
+
+static void test_every_row_has_its_class(void **state)
+{
+    (void)state;
+    const struct vram_naming *row;
+    for (size_t i = 0; (row = vram_naming_row(i)); i++) {
+        assert_non_null(vram_class_find(row->config_class));
+        assert_true(row->types[0] == ' ' && row->types[strlen(row->types) - 1] == ' ');
+        assert_true(row->architectures[0] == ' ');
+        assert_true(!row->decoder || vram_class_find(row->decoder));
+    }
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    static const char hub[] = "{'model_type':'llava_next'}";
+    static const char original[] =
+        "{'model_type':'llava','architectures':['LlavaLlamaForCausalLM'],'mm_vision_tower':'x',"
+        "'mm_projector_type':'mlp2x_gelu'}";
+    static const struct {
+        const char *json, *name, *path;
+    } cases[] = {
+        {hub, "language_model.model.layers.0.mlp.up_proj.weight",
+         "model.language_model.layers.0.mlp.up_proj.weight"},
+        {hub, "language_model.lm_head.weight", "lm_head.weight"},
+        {hub, "vision_tower.vision_model.pre_layrnorm.bias",
+         "model.vision_tower.pre_layrnorm.bias"},
+        {hub, "vision_tower.patch_conv.weight", "model.vision_tower.patch_conv.weight"},
+        {hub, "model.vision_tower.vision_model.pre_layrnorm.bias",
+         "model.vision_tower.pre_layrnorm.bias"},
+        {hub, "model.vision_tower.pre_layrnorm.bias", "model.vision_tower.pre_layrnorm.bias"},
+        {hub, "multi_modal_projector.linear_1.weight",
+         "model.multi_modal_projector.linear_1.weight"},
+        {hub, "image_newline", "model.image_newline"},
+        {hub, "lm_head.weight", "lm_head.weight"},
+        {original, "model.mm_projector.0.weight", "model.multi_modal_projector.linear_1.weight"},
+        {original, "model.mm_projector.2.bias", "model.multi_modal_projector.linear_2.bias"},
+        {original, "model.layers.3.input_layernorm.weight",
+         "model.language_model.layers.3.input_layernorm.weight"},
+        {original, "model.image_newline", "model.image_newline"},
+        {original, "model.vision_tower.vision_tower.vision_model.embeddings.class_embedding",
+         "model.vision_tower.embeddings.class_embedding"},
+        {original, "lm_head.weight", "lm_head.weight"},
+        {"{'model_type':'clip_vision_model'}", "vision_model.embeddings.class_embedding",
+         "embeddings.class_embedding"},
+        {"{'model_type':'clip'}", "vision_model.embeddings.class_embedding",
+         "vision_model.embeddings.class_embedding"},
+        {"{'model_type':'zorbax'}", "vision_tower.x", "vision_tower.x"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        const struct vram_naming *row = find(&w, cases[i].json);
+        vram_sym path = vram_naming_path(&w.cx, row, vram_sym_of(&w.syms, cases[i].name));
+        assert_string_equal(vram_sym_text(&w.syms, path), cases[i].path);
+        world_end(&w);
+    }
+}
+
+static void test_buffers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t dims[4];
+        uint32_t rank;
+        bool buffer;
+    } cases[] = {
+        {"model.layers.0.self_attn.rotary_emb.inv_freq", {64}, 1, true},
+        {"rotary_emb.inv_freq", {64}, 1, true},
+        {"vision_model.embeddings.position_ids", {1, 577}, 2, true},
+        {"h.0.attn.masked_bias", {0}, 0, true},
+        {"h.0.attn.bias", {1, 1, 1024, 1024}, 4, true},
+        {"h.0.attn.bias", {768}, 1, false},
+        {"h.0.c_attn.bias", {1, 1, 4, 4}, 4, false},
+        {"my_position_ids", {3}, 1, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        struct vram_cx *cx = world_begin(&w);
+        vram_sym name = vram_sym_of(&w.syms, cases[i].name);
+        assert_int_equal(vram_naming_buffer(cx, name, cases[i].dims, cases[i].rank),
+                         cases[i].buffer);
+        world_end(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_every_row_has_its_class),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_buffers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
