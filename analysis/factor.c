@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/math.h"
+
 struct state {
     uint8_t *category; /* by storage: 1 + category while alive, 0 = not alive */
 };
@@ -71,6 +73,7 @@ static void count_parameters(struct factor *f)
             continue;
         struct vram_factor_component *c = component(f, f->tree->scopes[p->scope].component);
         c->parameter_count += p->elements;
+        c->named_only += p->named_only ? p->elements : 0;
         if (f->run->requires_grad && f->run->requires_grad[i])
             c->trainable_count += p->elements;
     }
@@ -160,6 +163,7 @@ static void add_saved(struct factor *f, const uint8_t *category)
     for (uint32_t i = 0; i < e->nstorages; i++)
         if (category[i] == 1 + VRAM_CAT_SAVED) {
             f->out->saved += e->storages[i].bytes;
+            f->out->saved_512 += vram_round_up(e->storages[i].bytes, 512);
             owner(f, &e->storages[i], VRAM_CAT_SAVED)->saved += e->storages[i].bytes;
         }
 }

@@ -11,16 +11,25 @@
 struct vram_factor_component {
     vram_sym name;
     uint64_t parameter_count, trainable_count; /* elements, tied weights once */
+    uint64_t named_only;                       /* of them: of a checkpoint that is only named */
     uint64_t parameters, gradients, optimizer, activations; /* bytes at the moment */
     uint64_t saved;                            /* bytes at the end of the first forward */
 };
 
 struct vram_factors {
     uint64_t parameters, gradients, optimizer, activations, temporaries, inputs, buffers, workspace;
-    uint64_t saved;
+    uint64_t saved, saved_512; /* the second: each storage rounded up to 512 bytes */
     struct vram_factor_component *components; /* in the order of the tree, the loss last */
     uint32_t ncomponents;
 };
+
+static inline uint64_t vram_factors_named_only(const struct vram_factors *f)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < f->ncomponents; i++)
+        n += f->components[i].named_only;
+    return n;
+}
 
 /* The state of the run after event `at` (its bytes as requested), and after run->saved_event. */
 int vram_factor(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_run *run,

@@ -191,6 +191,16 @@ static bool is_outside(const struct vram_checkpoint *c, const char *path)
     return c->outside_prefix && !strncmp(path, c->outside_prefix, strlen(c->outside_prefix));
 }
 
+/* What the checkpoint only names and no file at hand holds. */
+static void mark_named_only(struct vram_builder *b)
+{
+    for (uint32_t i = 0; b->checkpoint->outside_prefix && i < b->tree.nparams; i++) {
+        struct vram_param *p = &b->tree.params[i];
+        p->named_only = p->tensor == VRAM_NO_INDEX &&
+                        is_outside(b->checkpoint, vram_sym_text(b->cx->syms, p->path));
+    }
+}
+
 static int report_absent(struct vram_builder *b)
 {
     const struct vram_checkpoint *c = b->checkpoint;
@@ -202,7 +212,7 @@ static int report_absent(struct vram_builder *b)
     for (uint32_t i = 0; i < b->tree.nparams; i++) {
         const struct vram_param *p = &b->tree.params[i];
         if (p->buffer || p->tensor != VRAM_NO_INDEX || p->tied_to != VRAM_NO_INDEX ||
-            is_outside(c, vram_sym_text(b->cx->syms, p->path)))
+            p->named_only)
             continue;
         if (n++ == 0)
             first = i;
@@ -223,6 +233,7 @@ static int report_absent(struct vram_builder *b)
 
 int vram_bind_report(struct vram_builder *b)
 {
+    mark_named_only(b);
     VRAM_TRY(report_leftover(b));
     return report_absent(b);
 }

@@ -81,6 +81,20 @@ static int tell(struct vram_builder *b, const struct vram_override *o)
                      (long long)o->value);
 }
 
+/* Values that follow from corrected ones, in an object and all below. */
+static void follow(struct vram_config *object)
+{
+    for (struct vram_config *c = object ? object->first : NULL; c; c = c->next) {
+        if (c->type == VRAM_CONFIG_OBJECT)
+            follow(c);
+        if (c->origin != VRAM_ORIGIN_DERIVED || !c->from)
+            continue;
+        int64_t per = c->per ? c->per->integer : 1;
+        c->integer = c->from->integer / (per > 0 ? per : 1);
+        c->real = (double)c->integer;
+    }
+}
+
 int vram_overrides_apply(struct vram_builder *b, bool *changed)
 {
     bool direct = false;
@@ -96,6 +110,10 @@ int vram_overrides_apply(struct vram_builder *b, bool *changed)
         o->config->real = (double)o->value;
         o->config->origin = VRAM_ORIGIN_TENSOR;
         *changed = true;
+    }
+    if (*changed) {
+        b->tree.corrected = true;
+        follow(b->checkpoint->config);
     }
     return VRAM_OK;
 }

@@ -382,8 +382,11 @@ static int build_known(struct vram_builder *b, uint32_t cls)
     bool again = true;
     VRAM_TRY(vram_program_link(b->cx, b->program, b->linker, cls));
     for (int round = 0; again; round++) {
+        size_t found = b->cx->findings ? b->cx->findings->n : 0;
         VRAM_TRY(build_once(b, cls));
         again = false;
+        if (round < MAX_ROUNDS && b->overrides.n && b->cx->findings)
+            b->cx->findings->n = found; /* what this round saw is seen again, or was its cause */
         if (round < MAX_ROUNDS)
             VRAM_TRY(vram_overrides_apply(b, &again));
     }

@@ -92,7 +92,7 @@ static int resolve_strategy(struct resolver *r)
     if (!vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "none"))
         return unsupported(r, VRAM_KEY_OFFLOAD);
     VRAM_TRY(note_plan(r, VRAM_KEY_STRATEGY));
-    VRAM_TRY(note_number(r, "gpus", s->ranks, gpus != VRAM_PLAN_UNSET ? "given" : "default"));
+    VRAM_TRY(note_number(r, "gpus", s->ranks, vram_plan_given(r->plan, VRAM_KEY_GPUS) ? "given" : "default"));
     return note(r, "engine", s->deepspeed ? "deepspeed" : "torch", *engine ? "given" : "default");
 }
 

@@ -184,7 +184,8 @@ void vram_model_get(const vram_model *m, vram_model_view *view)
 {
     COPY(view, .path = m->checkpoint.path, .format = m->checkpoint.format,
          .family = m->checkpoint.family, .class_name = class_of(m, 0), .summary = m->summary,
-         .parameters = m->parameters, .parameter_bytes = m->parameter_bytes,
+         .parameters = m->parameters, .named_only = vram_factors_named_only(&m->components),
+         .parameter_bytes = m->parameter_bytes,
          .weight_files = m->checkpoint.nfiles, .modules = m->tree.nscopes,
          .activations_known = m->tree.known && m->tree.runs);
 }
@@ -205,6 +206,7 @@ void vram_model_component(const vram_model *m, size_t i, vram_component_view *vi
     for (uint32_t k = 0; k < m->tree.nscopes; k++)
         modules += m->tree.scopes[k].component == c->name;
     COPY(view, .name = text_of(m, c->name), .parameters = c->parameter_count,
+         .named_only = c->named_only,
          .parameter_bytes = bytes, .modules = modules);
 }
 

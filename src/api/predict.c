@@ -155,7 +155,6 @@ static int assumptions(struct vram_cx *cx, const struct vram_report *r)
 
 static int run_known(struct vram_cx *cx, struct vram_report *r)
 {
-    VRAM_TRY(vram_run(cx, &r->tree, &r->setup, &r->run));
     VRAM_TRY(replay(cx, r));
     find_peak(r);
     if (vram_plan_is(r->setup.plan, VRAM_KEY_ESTIMATOR, "sum") && r->setup.mode == VRAM_MODE_TRAIN)
@@ -169,29 +168,45 @@ static int run_known(struct vram_cx *cx, struct vram_report *r)
 }
 
 /* Without a template: parameters, gradients and optimizer state are exact, the peak is unknown. */
-static int run_states(struct vram_cx *cx, struct vram_report *r)
+static int run_states(struct vram_cx *cx, struct vram_report *r, bool untold)
 {
     VRAM_TRY(vram_run_states(cx, &r->tree, &r->setup, &r->run));
     uint32_t last = r->run.events->n ? (uint32_t)r->run.events->n - 1 : 0;
     VRAM_TRY(vram_factor(cx, &r->tree, &r->run, last, &r->factors));
     r->peak_phase = r->peak_owner = "";
-    if (r->tree.known)
+    if (untold)
         return vram_find(cx, VRAM_F_NO_FORWARD, r->model->checkpoint.family,
                          "no template says what this model runs: activations unknown");
     return VRAM_OK;
 }
 
+/* A model whose files contradict each other may not run as they say: that is an answer, too. */
+static int run(struct vram_cx *cx, struct vram_report *r)
+{
+    int code = VRAM_E_UNSUPPORTED;
+    if (r->tree.known && r->tree.runs) {
+        code = vram_run(cx, &r->tree, &r->setup, &r->run);
+        if (!code)
+            return run_known(cx, r);
+        if (!r->tree.corrected || (code != VRAM_E_RANGE && code != VRAM_E_FORMAT))
+            return code;
+        VRAM_TRY(vram_find(cx, VRAM_F_CANNOT_RUN, cx->error->where, "%s", cx->error->text));
+        *cx->error = (vram_error){.offset = VRAM_NO_OFFSET};
+        r->tree.runs = false;
+        return run_states(cx, r, false);
+    }
+    return run_states(cx, r, r->tree.known);
+}
+
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
                       const struct vram_plan *plan, struct vram_report *r)
 {
-    r->parameters_total = model->parameters;
+    uint64_t bytes;
     VRAM_TRY(inherit_findings(cx, model));
     VRAM_TRY(vram_setup_resolve(cx, plan, &model->tree, &r->setup));
     VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
-    if (model->tree.known && model->tree.runs)
-        VRAM_TRY(run_known(cx, r));
-    else
-        VRAM_TRY(run_states(cx, r));
+    vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
+    VRAM_TRY(run(cx, r));
     judge(r);
     return assumptions(cx, r);
 }

@@ -30,7 +30,8 @@ void vram_report_get(const vram_report *r, vram_report_view *view)
          .optimizer = k ? f->optimizer : 0, .activations = k ? f->activations : 0,
          .temporaries = k ? f->temporaries : 0, .inputs = k ? f->inputs : 0,
          .buffers = k ? f->buffers : 0, .workspace = k ? f->workspace : 0, .rounding = r->rounding,
-         .saved = f->saved, .parameters_total = r->parameters_total,
+         .saved = f->saved, .saved_512 = f->saved_512, .parameters_total = r->parameters_total,
+         .named_only = vram_factors_named_only(f),
          .parameters_trainable = r->run.trainable, .events = r->run.events ? r->run.events->n : 0,
          .gpu = gpu ? gpu->short_name : "", .gpu_capacity = gpu ? gpu->usable_bytes : 0,
          .verdict = r->verdict, .verdict_name = verdicts[r->verdict],
@@ -43,6 +44,7 @@ void vram_report_component(const vram_report *r, size_t i, vram_report_component
 {
     const struct vram_factor_component *c = &r->factors.components[i];
     COPY(view, .name = text_of(r, c->name), .parameter_count = c->parameter_count,
+         .named_only = c->named_only,
          .trainable_count = c->trainable_count, .parameters = c->parameters,
          .gradients = c->gradients, .optimizer = c->optimizer, .activations = c->activations,
          .saved = c->saved);

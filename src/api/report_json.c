@@ -26,6 +26,20 @@ static void range(struct vram_text *t, const char *name, vram_range r)
                      name, r.low, r.expected, r.high);
 }
 
+/* Trainable parameters of what the checkpoint only names: a component is named as a whole. */
+static uint64_t named_trainable(const vram_report *r)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < vram_report_component_count(r); i++) {
+        vram_report_component_view k = {.size = sizeof k};
+        vram_report_component(r, i, &k);
+        n += k.named_only < k.trainable_count ? k.named_only : k.trainable_count;
+    }
+    return n;
+}
+
+/* `parameters` are those at hand; `named_only` adds what the checkpoint only names (LLaVA's tower in
+ * the original layout).  components[] holds both: the run needs them. */
 static void model(struct vram_text *t, const vram_report *r, const vram_report_view *v)
 {
     const struct vram_checkpoint *c = &r->model->checkpoint;
@@ -34,21 +48,23 @@ static void model(struct vram_text *t, const vram_report *r, const vram_report_v
     text(t, "format", c->format, true);
     text(t, "family", c->family, true);
     vram_text_puts(t, "\n  \"parameters\": {");
-    number(t, "total", v->parameters_total, true);
-    number(t, "trainable", v->parameters_trainable, true);
+    number(t, "total", v->parameters_total - v->named_only, true);
+    number(t, "trainable", v->parameters_trainable - named_trainable(r), true);
     vram_text_puts(t, "\"by_component\": {");
     bool any = false;
-    for (size_t i = 0; i < vram_model_component_count(r->model); i++) {
-        vram_component_view k = {.size = sizeof k};
-        vram_model_component(r->model, i, &k);
-        if (!k.parameters)
+    for (size_t i = 0; i < vram_report_component_count(r); i++) {
+        vram_report_component_view k = {.size = sizeof k};
+        vram_report_component(r, i, &k);
+        if (k.parameter_count == k.named_only)
             continue;
         vram_text_puts(t, any ? ", " : "");
         vram_text_json(t, k.name);
-        vram_text_printf(t, ": %" PRIu64, k.parameters);
+        vram_text_printf(t, ": %" PRIu64, k.parameter_count - k.named_only);
         any = true;
     }
-    vram_text_puts(t, "}}},\n");
+    vram_text_puts(t, "}, ");
+    number(t, "named_only", v->named_only, false);
+    vram_text_puts(t, "}},\n");
 }
 
 static void plan(struct vram_text *t, const vram_report *r)
@@ -152,6 +168,7 @@ static void saved(struct vram_text *t, const vram_report *r, const vram_report_v
     }
     vram_text_puts(t, " \"saved\": {");
     number(t, "total", v->saved, true);
+    number(t, "total_512", v->saved_512, true);
     vram_text_puts(t, "\"by_component\": {");
     for (size_t i = 0; i < vram_report_component_count(r); i++) {
         vram_report_component_view c = {.size = sizeof c};

@@ -40,6 +40,7 @@ struct vram_param {
     uint8_t fixed;     /* the class says the dtype, whatever the precision; VRAM_DT_NONE = no */
     uint8_t rank;
     bool buffer;
+    bool named_only;   /* of a checkpoint that this one only names and that is not at hand */
     bool floating;
     bool decay_set, decay;
     const int64_t *dims;
@@ -66,6 +67,7 @@ struct vram_tree {
     uint32_t nlist_scopes;
     bool known;        /* the classes are known, not only names */
     bool runs;         /* every class that a run calls says what it runs */
+    bool corrected;    /* shapes and config disagree somewhere */
     enum vram_dtype dtype; /* of the model as stored: config's, else the first float tensor's */
 };
 

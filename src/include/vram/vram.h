@@ -129,6 +129,7 @@ typedef struct vram_model_view {
     const char *class_name;     /* "LlavaForConditionalGeneration"; "" for an unknown architecture */
     const char *summary;        /* one line: "CLIP vision encoder ... 32-layer Llama decoder" */
     uint64_t parameters;        /* elements, tied weights once */
+    uint64_t named_only;        /* of them: of a checkpoint that this one only names, not at hand */
     uint64_t parameter_bytes;   /* as stored, or as the config says for a bare config */
     uint32_t weight_files;      /* 0 for a bare config */
     uint32_t modules;
@@ -141,6 +142,7 @@ typedef struct vram_component_view {
     size_t size;
     const char *name;
     uint64_t parameters, parameter_bytes; /* as stored */
+    uint64_t named_only; /* of the parameters: see vram_model_view */
     uint32_t modules;
 } vram_component_view;
 VRAM_API size_t vram_model_component_count(const vram_model *model);
@@ -249,7 +251,9 @@ typedef struct vram_report_view {
     uint64_t parameters, gradients, optimizer, activations, temporaries, inputs, buffers, workspace,
         rounding;
     uint64_t saved;               /* kept for backward at the end of the first forward */
-    uint64_t parameters_total, parameters_trainable; /* elements */
+    uint64_t saved_512;           /* the same, each storage rounded up to 512 bytes */
+    uint64_t parameters_total, parameters_trainable; /* elements, adapters included */
+    uint64_t named_only;          /* of the total: see vram_model_view */
     uint64_t events;              /* allocations and frees of the run */
     const char *gpu;              /* "" when none was given */
     uint64_t gpu_capacity;        /* usable bytes; 0 without a GPU */
@@ -264,6 +268,7 @@ typedef struct vram_report_component_view {
     size_t size;
     const char *name;
     uint64_t parameter_count, trainable_count;
+    uint64_t named_only; /* of the count: see vram_model_view */
     uint64_t parameters, gradients, optimizer, activations;
     uint64_t saved; /* kept for backward at the end of the first forward */
 } vram_report_component_view;
