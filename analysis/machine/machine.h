@@ -86,6 +86,8 @@ typedef void (*vram_backward_fn)(struct vram_machine *m, struct vram_tape_node *
                                  struct vram_handle **grads, struct vram_handle **saved,
                                  struct vram_handle **out);
 
+enum { VRAM_NODE_STEPS = 32 };
+
 struct vram_tape_node {
     int32_t refs;
     uint16_t nedges, nsaved, nouts;
@@ -171,7 +173,7 @@ struct vram_machine {
     /* free lists */
     struct vram_handle *free_handles;
     struct vram_storage *free_storages;
-    struct vram_tape_node *free_nodes[16];
+    struct vram_tape_node *free_nodes[VRAM_NODE_STEPS + 64]; /* by size_class */
     struct vram_tape_node *dead;
     bool draining;
 };

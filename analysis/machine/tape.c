@@ -9,19 +9,29 @@
 #include "base/vec.h"
 #include "machine/machine.h"
 
-/* A block of a power of two: header, edges, meta, saved entries. */
+/* Blocks that are used again are kept by size: steps of 64 bytes, beyond that powers of two. */
+static uint8_t size_class_of(size_t need, size_t *size)
+{
+    size_t k = (need + 63) / 64;
+    if (k < VRAM_NODE_STEPS) {
+        *size = k * 64;
+        return (uint8_t)k;
+    }
+    uint8_t class = VRAM_NODE_STEPS;
+    for (*size = VRAM_NODE_STEPS * 64; *size < need; *size *= 2)
+        class++;
+    return class;
+}
+
+/* One block: header, edges, meta, saved entries. */
 static struct vram_tape_node *new_node(struct vram_machine *m, int nedges, int nsaved)
 {
     size_t need = sizeof(struct vram_tape_node) +
                   (size_t)nedges * (sizeof(struct vram_edge) + sizeof(struct vram_meta)) +
                   (size_t)nsaved * sizeof(struct vram_saved);
-    size_t size = 256;
-    uint8_t size_class = 0;
-    while (size < need) {
-        size *= 2;
-        size_class++;
-    }
-    struct vram_tape_node *n = size_class < 16 ? m->free_nodes[size_class] : NULL;
+    size_t size;
+    uint8_t size_class = size_class_of(need, &size);
+    struct vram_tape_node *n = m->free_nodes[size_class];
     if (n)
         m->free_nodes[size_class] = n->next;
     else
@@ -76,10 +86,8 @@ void vram_node_drop(struct vram_machine *m, struct vram_tape_node *n)
                 vram_node_drop(m, n->edges[i].node);
         if (n->frame)
             vram_checkpoint_drop(m, n->frame);
-        if (n->size_class < 16) {
-            n->next = m->free_nodes[n->size_class];
-            m->free_nodes[n->size_class] = n;
-        }
+        n->next = m->free_nodes[n->size_class];
+        m->free_nodes[n->size_class] = n;
     }
     m->draining = false;
 }

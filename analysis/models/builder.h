@@ -23,6 +23,8 @@ struct vram_override {
     vram_sym path;   /* of the tensor or the list */
 };
 
+enum { VRAM_MAX_MODULE_DEPTH = 40 };
+
 struct vram_builder {
     struct vram_cx *cx;
     struct vram_program *program;
@@ -42,6 +44,7 @@ struct vram_builder {
     uint64_t absent_elements;
     vram_sym first_absent;
     uint32_t depth;
+    struct vram_call *calls[VRAM_MAX_MODULE_DEPTH + 1]; /* constructor arguments, by depth */
 };
 
 /* origin.c */

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "models/builder.h"
 
-enum { MAX_ROUNDS = 12, MAX_DEPTH = 40 };
+enum { MAX_ROUNDS = 12 };
 
 static uint32_t instance(struct vram_builder *b, uint32_t cls, uint32_t parent, vram_sym name,
                          vram_sym path, struct vram_config *config, vram_sym component,
@@ -192,7 +192,9 @@ static uint32_t child(struct vram_builder *b, struct vram_frame *f, const struct
     if (cls == VRAM_NO_INDEX)
         cls = class_by_config(b, config);
     check(b, vram_program_link(b->cx, b->program, b->linker, cls));
-    struct vram_call *init = vram_machine_alloc(&b->machine, 1, sizeof *init);
+    struct vram_call *init = b->calls[b->depth];
+    if (!init)
+        init = b->calls[b->depth] = vram_machine_alloc(&b->machine, 1, sizeof *init);
     call_arguments(b, f, n, init);
     uint32_t id = instance(b, cls, scope, name, path, config,
                            d->component ? d->component : b->tree.scopes[scope].component, init);
@@ -316,8 +318,9 @@ static uint32_t instance(struct vram_builder *b, uint32_t cls, uint32_t parent, 
 {
     struct vram_machine *m = &b->machine;
     const struct vram_class *c = &b->program->classes.at[cls];
-    if (++b->depth > MAX_DEPTH || b->tree.nscopes >= b->cx->limits->scopes)
-        vram_throw(m, VRAM_E_LIMIT, "modules nest more than %d deep, or are too many", MAX_DEPTH);
+    if (++b->depth > VRAM_MAX_MODULE_DEPTH || b->tree.nscopes >= b->cx->limits->scopes)
+        vram_throw(m, VRAM_E_LIMIT, "modules nest more than %d deep, or are too many",
+                   VRAM_MAX_MODULE_DEPTH);
     b->tree.scopes = grow(b, b->tree.scopes, b->tree.nscopes, &b->cap_scopes, 1,
                           sizeof *b->tree.scopes);
     b->tree.members = grow(b, b->tree.members, b->tree.nmembers, &b->cap_members, c->nmembers,

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/vec.h"
 #include "train/loop.h"
 
 static enum vram_dtype held_dtype(const struct vram_setup *s, const struct vram_param *p)
@@ -90,6 +91,11 @@ static int begin(struct vram_cx *cx, const struct vram_tree *tree, const struct 
     if (!l || !events)
         return vram_fail_memory(cx);
     *out = (struct vram_run){.events = events};
+    /* room for a 7B model's two steps: never copied, and what is not touched costs nothing */
+    if (!vram_vec_room(events, cx->arena, 1 << 16) ||
+        !vram_vec_grow_(cx->arena, (void **)&events->storages, 0, &events->storages_cap, 1 << 15,
+                        sizeof *events->storages))
+        return vram_fail_memory(cx);
     VRAM_TRY(vram_machine_init(&l->m, cx, tree->program, tree));
     l->s = setup;
     l->run = out;

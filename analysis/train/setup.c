@@ -287,6 +287,8 @@ static int resolve_attention(struct resolver *r)
                    : !strcmp(a, "math")    ? VRAM_ATTENTION_MATH
                                            : VRAM_ATTENTION_AUTO;
     s->padded = vram_plan_on(r->plan, VRAM_KEY_PADDED, false);
+    if (!s->card && s->padded && s->attention == VRAM_ATTENTION_AUTO)
+        s->attention = VRAM_ATTENTION_EFFICIENT; /* the oracle picks one kernel for the whole model */
     if (!strcmp(a, "flash2") || !strcmp(a, "flash3") || !strcmp(a, "cudnn"))
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "attention",
                            "attention=%s is read as sdpa with the flash kernel", a));

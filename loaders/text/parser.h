@@ -17,6 +17,7 @@ struct vram_parser {
     struct vram_program *program;
     uint16_t file;
     int nesting;
+    void *class_body; /* room for a class, used again for the next */
     /* names of the frame that is being parsed */
     vram_sym locals[VRAM_MAX_LOCALS];
     uint32_t nlocals;

@@ -269,9 +269,13 @@ static int class_def(struct vram_parser *p)
     uint32_t index = (uint32_t)g->classes.n;
     if (!vram_vec_push(&g->classes, p->cx->arena, cls))
         return vram_fail_memory(p->cx);
-    struct class_body *body = vram_arena_alloc(p->cx->arena, sizeof *body);
+    struct class_body *body = p->class_body;
+    if (!body)
+        body = p->class_body = vram_arena_alloc(p->cx->arena, sizeof *body);
     if (!body)
         return vram_fail_memory(p->cx);
+    body->n = 0;
+    body->frame = (struct build_frame){0};
 
     VRAM_TRY(vram_parse_expect(p, ":"));
     VRAM_TRY(end_line(p));

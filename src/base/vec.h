@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Growing array in an arena: {at, n, cap}.  Growing leaves the old block behind in the arena, so
- * a vector costs at most twice its final size; sizes known beforehand should be reserved.
+ * Growing array in an arena: {at, n, cap}.  Growing leaves the old block behind in the arena; sizes
+ * known beforehand should be reserved.  Beyond VRAM_VEC_STEEP bytes it grows fourfold: memory that is
+ * never touched costs nothing, a copy touches both blocks.
  *
  *     VRAM_VEC(struct thing) things;
  *     if (!vram_vec_room(&things, arena, 1)) return nomem;
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+
+#define VRAM_VEC_STEEP (32 * 1024)
 
 #define VRAM_VEC(type)                                                                             \
     struct {                                                                                       \
@@ -34,8 +37,8 @@
 static inline bool vram_vec_grow_(struct vram_arena *arena, void **at, size_t n, size_t *cap,
                                   size_t more, size_t size)
 {
-    size_t want = *cap < 8 ? 8 : *cap * 2;
-    if (more > SIZE_MAX / 4 || want < *cap)
+    size_t want = *cap < 8 ? 8 : *cap * (*cap * size < VRAM_VEC_STEEP ? 2 : 4);
+    if (more > SIZE_MAX / 4 || want / 8 > SIZE_MAX / 32)
         return false;
     if (want < n + more)
         want = n + more;

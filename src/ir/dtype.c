@@ -24,7 +24,7 @@ static bool is(const char *row, const char *name, size_t n)
 enum vram_dtype vram_dtype_by_name(const char *name)
 {
     for (int d = 1; d < VRAM_DT_COUNT; d++)
-        if (!strcmp(vram_dtypes[d].name, name))
+        if (vram_dtypes[d].name[0] == name[0] && !strcmp(vram_dtypes[d].name, name))
             return (enum vram_dtype)d;
     return VRAM_DT_NONE;
 }

@@ -254,10 +254,17 @@ static int collect_members(struct link *l, uint32_t cls)
     for (uint32_t i = 0; i < c->ndecls; i++) {
         const struct vram_decl *d = &g->decls.at[c->decls + i];
         uint32_t old = vram_class_member(g, c, d->name);
+        if (old != VRAM_NO_INDEX && old >= nbase && g->decls.at[c->members[old]].init &&
+            d->kind == VRAM_DECL_PARAM) {
+            /* a parameter with the name of the constructor argument that asks for it: it is
+             * registered here, not there */
+            memmove(c->members + old, c->members + old + 1,
+                    (--c->nmembers - old) * sizeof *c->members);
+            old = VRAM_NO_INDEX;
+        }
         if (old == VRAM_NO_INDEX)
             c->members[c->nmembers++] = c->decls + i;
-        /* a parameter may have the name of the constructor argument that asks for it */
-        else if (old < nbase || (g->decls.at[c->members[old]].init && d->kind == VRAM_DECL_PARAM))
+        else if (old < nbase)
             c->members[old] = c->decls + i;
         else {
             struct vram_node at = {.line = g->decls.at[c->decls + i].line, .column = 1};

@@ -33,8 +33,9 @@ uint32_t vram_op_find(const char *name)
 {
     uint32_t first = 0;
     for (int i = 0; i < NFAMILIES; i++) {
+        const struct vram_op_row *rows = families[i]->rows;
         for (uint32_t k = 0; k < families[i]->n; k++)
-            if (!strcmp(families[i]->rows[k].name, name))
+            if (rows[k].name[0] == name[0] && !strcmp(rows[k].name, name))
                 return first + k;
         first += families[i]->n;
     }

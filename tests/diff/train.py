@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""train.py VRAMCAST [--table] [FAMILY[/PLAN]...]: every number of the reference results.
+
+Parameters, trainable parameters, saved bytes (as they are, rounded to 512, by component), and the
+peak and end of every phase must equal the real framework's own.  --table prints the table of
+docs/accuracy.md.
+"""
+import glob
+import json
+import os
+import sys
+
+from common import Command, finish, settings, shared
+
+FAMILIES = """llava-1.5-7b llava-1.5-13b llava-next-mistral-7b paligemma-3b-224 llama-2-7b
+llama-2-13b llama-3-8b llama-3.2-1b mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b tiny-llava-1.5
+tiny-paligemma tiny-llama tiny-qwen3""".split()
+
+
+def differences(report, golden, plan):
+    """Name -> ours minus theirs, of everything that is not equal."""
+    bad = {}
+
+    def compare(name, ours, theirs):
+        if ours != theirs:
+            bad[name] = ours - theirs if isinstance(ours, int) and isinstance(theirs, int) else (ours, theirs)
+
+    phases = {p["name"]: (p["peak"], p["end"]) for p in report["phases"]}
+    for name, phase in golden["phases"].items():
+        compare(name, phases.pop(name, None), (phase["peak_bytes"], phase["end_bytes"]))
+    for name in phases:
+        bad[name] = "not in the reference"
+    total = golden["parameters"]["total"]
+    compare("parameters", report["model"]["parameters"]["total"], total["count"])
+    compare("parameters by component", report["model"]["parameters"]["by_component"],
+            {n: c["count"] for n, c in golden["parameters"]["components"].items() if c["count"]})
+    if plan["mode"] == "train":
+        compare("trainable", report["model"]["parameters"]["trainable"], total["trainable"])
+    saved = golden.get("saved_for_backward")
+    if saved:
+        compare("saved", report["saved"]["total"], saved["bytes"])
+        compare("saved in blocks of 512", report["saved"]["total_512"], saved["bytes_512"])
+        compare("saved by component", report["saved"]["by_component"], saved["components"])
+    return bad
+
+
+def cases(names):
+    for name in names or FAMILIES:
+        family, _, only = name.partition("/")
+        for path in sorted(glob.glob(shared("golden", "train", family) + "/*.json")):
+            plan = os.path.basename(path)[:-5]
+            if plan != "config" and only in ("", plan):
+                yield family, plan, json.load(open(path))
+
+
+def main():
+    table = "--table" in sys.argv
+    names = [a for a in sys.argv[2:] if a != "--table"]
+    command = Command(sys.argv[1])
+    right = total = 0
+    rows = {}
+    for family, name, case in cases(names):
+        report, said = command.report(shared("golden", "train", family, "config.json"),
+                                      *settings(case["plan"]))
+        bad = differences(report, case["results"], case["plan"]) if report else {"refused": said}
+        total += 1
+        right += not bad
+        row = rows.setdefault(family, [0, 0, 0])
+        row[0] += 1
+        row[1] += not bad
+        row[2] += len(case["results"]["phases"])
+        if bad:
+            print(family, name, dict(list(bad.items())[:8]))
+    if table:
+        print("| model | plans | equal to the byte | phases compared |\n|---|---|---|---|")
+        for family, (plans, equal, phases) in rows.items():
+            print("| %s | %d | %d | %d |" % (family, plans, equal, phases))
+    finish("reference results equal to the byte", right, total)
+
+
+main()
