@@ -5,6 +5,10 @@
 #ifndef VRAM_API_HANDLES_H
 #define VRAM_API_HANDLES_H
 
+#ifndef VRAM_LAYER_API
+#error "handles are private to src/api; use vram/vram.h"
+#endif
+
 #include "alloc/alloc.h"
 #include "base/text.h"
 #include "factor.h"
@@ -72,5 +76,9 @@ int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
 /* fills as much of a caller's view as it has room for */
 void vram_view_copy(void *view, size_t view_size, const void *full, size_t full_size);
 void vram_finding_copy(const struct vram_findings *f, size_t i, vram_finding_view *view);
+
+/* report.c: who makes a storage: the path of its module, else the part of the run: "loss",
+ * "backward", "optimizer" ... */
+const char *vram_report_maker(const struct vram_report *r, uint32_t storage);
 
 #endif

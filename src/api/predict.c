@@ -18,6 +18,13 @@ static int inherit_findings(struct vram_cx *cx, const struct vram_model *model)
     return VRAM_OK;
 }
 
+static void order(vram_range *x)
+{
+    uint64_t low = x->low < x->high ? x->low : x->high, high = x->low < x->high ? x->high : x->low;
+    x->low = low < x->expected ? low : x->expected;
+    x->high = high > x->expected ? high : x->expected;
+}
+
 /* The same events with every uncertain one at its low, expected and high size. */
 static int replay(struct vram_cx *cx, struct vram_report *r)
 {
@@ -30,6 +37,9 @@ static int replay(struct vram_cx *cx, struct vram_report *r)
                                 r->replay[2].allocated};
     r->reserved = (vram_range){r->replay[0].reserved, r->replay[1].reserved,
                                r->replay[2].reserved};
+    /* smaller blocks can fall worse than larger ones do */
+    order(&r->allocated);
+    order(&r->reserved);
     r->rounding = r->replay[1].allocated - r->replay[1].requested;
     return VRAM_OK;
 }
@@ -42,8 +52,7 @@ static void find_peak(struct vram_report *r)
     for (size_t i = 0; i < e->nphases && e->phases[i].first_event <= at; i++)
         r->peak_phase = e->phases[i].name;
     const struct vram_event *v = &e->at[at];
-    uint32_t scope = v->kind == VRAM_EVENT_PHASE ? 0 : e->storages[v->storage].scope;
-    r->peak_owner = vram_sym_text(&r->syms, r->tree.scopes[scope].path);
+    r->peak_owner = v->kind == VRAM_EVENT_PHASE ? "" : vram_report_maker(r, v->storage);
 }
 
 /* ---- device: what lives outside torch ----------------------------------------------------- */

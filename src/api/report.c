@@ -92,6 +92,18 @@ size_t vram_report_storage_count(const vram_report *r)
     return r->known && r->run.events ? r->run.events->nstorages : 0;
 }
 
+const char *vram_report_maker(const struct vram_report *r, uint32_t storage)
+{
+    const struct vram_storage_row *s = &r->run.events->storages[storage];
+    const char *path = text_of(r, r->tree.scopes[s->scope].path);
+    if (*path)
+        return path;
+    if (s->flags & VRAM_STORAGE_LOSS)
+        return "loss";
+    return s->op < VRAM_OP_LOAD ? text_of(r, r->tree.scopes[0].component)
+                                : loop_ops[s->op - VRAM_OP_LOAD].name;
+}
+
 void vram_report_storage(const vram_report *r, size_t i, vram_storage_view *view)
 {
     const struct vram_events *e = r->run.events;
@@ -99,13 +111,14 @@ void vram_report_storage(const vram_report *r, size_t i, vram_storage_view *view
     const struct vram_op_row *row = s->op < VRAM_OP_LOAD ? vram_op_row_at(s->op) : NULL;
     uint32_t loop = row ? 0 : (uint32_t)(s->op - VRAM_OP_LOAD);
     uint8_t category = r->category_at_peak[i] & 127;
-    bool of_param = s->param != VRAM_NO_PARAM;
-    uint32_t scope = of_param && category != VRAM_CAT_SAVED ? r->tree.params[s->param].scope
-                                                            : s->scope;
+    bool of_param = s->param != VRAM_NO_PARAM, saved = category == VRAM_CAT_SAVED;
+    uint32_t scope = of_param && !saved ? r->tree.params[s->param].scope : s->scope;
+    /* whose bytes they are: as factor.c attributes them */
+    uint32_t owner = saved ? s->saver : scope;
+    bool loss = owner == 0 && (saved || !of_param) && (s->flags & VRAM_STORAGE_LOSS);
     uint32_t gone = r->phase_gone[i];
     COPY(view, .bytes = s->bytes, .module = text_of(r, r->tree.scopes[scope].path),
-         .component = s->flags & VRAM_STORAGE_LOSS ? "loss"
-                                                   : text_of(r, r->tree.scopes[scope].component),
+         .component = loss ? "loss" : text_of(r, r->tree.scopes[owner].component),
          .op = row ? row->name : loop_ops[loop].name,
          .what = of_param ? text_of(r, r->tree.params[s->param].path) : "",
          .category = vram_category_names[category],

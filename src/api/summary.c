@@ -13,13 +13,16 @@ static long long config_int(struct vram_cx *cx, const struct vram_config *c, con
     return v && v->type == VRAM_CONFIG_INT ? (long long)v->integer : 0;
 }
 
-/* The longest run of like modules inside, if there are at least two. */
-static uint32_t layers(const struct vram_tree *t, uint32_t scope)
+/* The longest run of like members of a list inside, if there are at least two. */
+static uint32_t layers(struct vram_cx *cx, const struct vram_tree *t, uint32_t scope)
 {
     uint32_t most = 0;
-    for (uint32_t i = scope + 1; i < t->scopes[scope].end; i++)
-        if (t->scopes[i].component == t->scopes[scope].component && t->scopes[i].repeat > most)
+    for (uint32_t i = scope + 1; i < t->scopes[scope].end; i++) {
+        const char *name = vram_sym_text(cx->syms, t->scopes[i].name);
+        if (t->scopes[i].component == t->scopes[scope].component && t->scopes[i].repeat > most &&
+            *name >= '0' && *name <= '9')
             most = t->scopes[i].repeat;
+    }
     return most > 1 ? most : 0;
 }
 
@@ -37,7 +40,7 @@ static size_t describe(struct vram_cx *cx, const struct vram_tree *t, uint32_t i
     const char *cls = s->cls == VRAM_NO_INDEX
                           ? "unknown class"
                           : vram_sym_text(cx->syms, t->program->classes.at[s->cls].name);
-    uint32_t n = layers(t, i);
+    uint32_t n = layers(cx, t, i);
     long long width = config_int(cx, s->config, "hidden_size");
     long long pixels = config_int(cx, s->config, "image_size");
     size_t at = (size_t)snprintf(out, size, "%s %s", name, cls);
