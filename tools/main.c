@@ -1,20 +1,112 @@
-#include <stdio.h>
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command: rows of sub-commands and what is said about all of them.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <vram/vram.h>
-static int out(void *c, const char *t, size_t n) { (void)c; return fwrite(t, 1, n, stdout) != n; }
+
+#include "cli.h"
+#include "output/page.h"
+
+static const struct cli_command *const commands[] = {&cli_predict, &cli_inspect, &cli_explain,
+                                                     &cli_list, NULL};
+
+static void usage(struct page *page)
+{
+    page_printf(page, "vramcast %s: peak GPU memory, predicted from a model's files\n\n",
+                vram_version());
+    page_put(page, "usage: vramcast COMMAND [options] ...\n\n");
+    for (size_t i = 0; commands[i]; i++) {
+        page_printf(page, "  %-9s ", commands[i]->name);
+        page_paragraph(page, 12, commands[i]->help);
+    }
+    page_put(page, "\n  --help    this text; vramcast COMMAND --help: its options\n"
+                   "  --version\n\n"
+                   "exit codes\n"
+                   "  0 an answer   2 wrong usage   3 a file is bad or missing\n"
+                   "  4 an answer, but the peak is unknown   5 no memory, or nowhere to write\n");
+}
+
+static int show_usage(void)
+{
+    struct page page;
+    page_open(&page, NULL);
+    usage(&page);
+    return page_close(&page, CLI_DONE);
+}
+
+static int show_version(void)
+{
+    struct page page;
+    page_open(&page, NULL);
+    page_printf(&page, "vramcast %s\n", vram_version());
+    return page_close(&page, CLI_DONE);
+}
+
+static int show_help(const struct cli_command *command)
+{
+    struct page page;
+    page_open(&page, NULL);
+    cli_help(&page, command);
+    return page_close(&page, CLI_DONE);
+}
+
+static const char *command_name(size_t i, const void *rows)
+{
+    (void)rows;
+    return commands[i] ? commands[i]->name : NULL;
+}
+
+static int unknown(const char *word)
+{
+    const char *near = cli_nearest(word, command_name, NULL);
+    return cli_fail(CLI_USAGE, "there is no command '%s'%s%s%s (vramcast --help)", word,
+                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static const struct cli_command *find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+    struct cli_args args;
+    const char **words = malloc((size_t)argc * sizeof *words);
+    if (!words)
+        return cli_fail(CLI_SYSTEM, "out of memory");
+    int code = cli_args_read(&args, command, argc, argv, words);
+    if (!code)
+        code = args.option[CLI_HELP] ? show_help(command) : command->run(&args);
+    free(words);
+    return code;
+}
+
+/* A descriptor that the caller closed must not become a model's file.  What is written to a closed
+ * standard output has to fail, so that it gets one that cannot be written. */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd)
+            abort();
+}
+
 int main(int argc, char **argv)
 {
-    vram_error e; vram_model *m; vram_plan *p; vram_report *r; vram_open_options o = {.size = sizeof o};
-    if (argc < 3) return 2;
-    if (vram_plan_create(&p, &e)) return 5;
-    for (int i = 3; i < argc; i++) {
-        if (!strncmp(argv[i], "--templates=", 12)) { o.templates_dir = argv[i] + 12; continue; }
-        char *v = strchr(argv[i], '='); if (!v) continue; *v = 0;
-        if (vram_plan_set(p, argv[i], v + 1, &e)) { fprintf(stderr, "vramcast: %s\n", e.text); return 2; }
-    }
-    if (vram_model_open(&m, argv[2], &o, &e)) { fprintf(stderr, "vramcast: %s: %s (offset %llu)\n", e.where, e.text, (unsigned long long)e.offset); return 3; }
-    if (vram_predict(&r, m, p, &e)) { fprintf(stderr, "vramcast: %s: %s\n", e.where, e.text); return 3; }
-    vram_report_json(r, out, NULL, &e);
-    vram_report_free(r); vram_model_free(m); vram_plan_free(p);
-    return 0;
+    hold_standard_descriptors();
+    if (argc < 2)
+        return cli_fail(CLI_USAGE, "a command is missing (vramcast --help)");
+    const char *word = argv[1];
+    if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+        return show_version();
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc == 2))
+        return show_usage();
+    if (!strcmp(word, "help"))
+        return find(argv[2]) ? show_help(find(argv[2])) : unknown(argv[2]);
+    const struct cli_command *command = find(word);
+    return command ? run(command, argc - 1, argv + 1) : unknown(word);
 }
