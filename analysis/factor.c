@@ -8,10 +8,6 @@
 
 #include "base/math.h"
 
-struct state {
-    uint8_t *category; /* by storage: 1 + category while alive, 0 = not alive */
-};
-
 struct factor {
     struct vram_cx *cx;
     const struct vram_tree *tree;
@@ -21,43 +17,57 @@ struct factor {
     uint32_t nindex;
 };
 
-static int add_component(struct factor *f, vram_sym name)
+/* Marks every component of the tree in f->index; returns how many there are. */
+static uint32_t mark_components(struct factor *f)
 {
-    if (f->index[name])
-        return VRAM_OK;
-    f->out->components[f->out->ncomponents].name = name;
-    f->index[name] = ++f->out->ncomponents;
-    return VRAM_OK;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->tree->nscopes; i++) {
+        uint32_t *mark = &f->index[f->tree->scopes[i].component];
+        n += !*mark;
+        *mark = UINT32_MAX;
+    }
+    return n;
 }
 
-/* Components in the order of the data: towers before projectors before decoders, as the tree has
- * them, but the top module's own last. */
+static void add_component(struct factor *f, vram_sym name)
+{
+    if (name >= f->nindex || f->index[name] != UINT32_MAX)
+        return;
+    f->out->components[f->out->ncomponents].name = name;
+    f->index[name] = ++f->out->ncomponents;
+}
+
+/* In the order of the data: what is seen and heard, what decodes, its head; then what else the tree
+ * has, the top module's own code, the loss. */
 static int list_components(struct factor *f)
 {
+    static const char *const order[] = {"vision", "audio", "projector", "encoder", "decoder",
+                                        "lm_head", "head"};
     const struct vram_tree *t = f->tree;
-    vram_sym loss = vram_sym_of(f->cx->syms, "loss"), most = loss;
+    struct vram_syms *syms = f->cx->syms;
+    vram_sym loss = vram_sym_of(syms, "loss"), fusion = vram_sym_of(syms, "fusion"), most;
+    if (loss == VRAM_SYM_NONE || fusion == VRAM_SYM_NONE)
+        return vram_fail_memory(f->cx);
+    most = loss > fusion ? loss : fusion;
     for (uint32_t i = 0; i < t->nscopes; i++)
         most = t->scopes[i].component > most ? t->scopes[i].component : most;
     f->nindex = most + 1;
     f->index = vram_arena_array(f->cx->arena, f->nindex, sizeof *f->index);
-    uint32_t n = 2, seen = 0;
     if (!f->index)
         return vram_fail_memory(f->cx);
-    for (uint32_t i = 0; i < t->nscopes; i++) /* an upper bound for the array below */
-        if (!f->index[t->scopes[i].component]) {
-            f->index[t->scopes[i].component] = ++seen;
-            n++;
-        }
-    memset(f->index, 0, f->nindex * sizeof *f->index);
+    uint32_t n = mark_components(f) + 1;
     f->out->components = vram_arena_array(f->cx->arena, n, sizeof *f->out->components);
     if (!f->out->components)
         return vram_fail_memory(f->cx);
-    vram_sym top = t->scopes[0].component;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        add_component(f, vram_sym_find(syms, order[i], strlen(order[i])));
     for (uint32_t i = 0; i < t->nscopes; i++)
-        if (t->scopes[i].component != top)
+        if (t->scopes[i].component != fusion)
             add_component(f, t->scopes[i].component);
-    add_component(f, top);
-    return add_component(f, loss);
+    add_component(f, fusion);
+    f->index[loss] = UINT32_MAX;
+    add_component(f, loss);
+    return VRAM_OK;
 }
 
 static struct vram_factor_component *component(struct factor *f, vram_sym name)

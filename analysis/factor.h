@@ -19,7 +19,7 @@ struct vram_factor_component {
 struct vram_factors {
     uint64_t parameters, gradients, optimizer, activations, temporaries, inputs, buffers, workspace;
     uint64_t saved, saved_512; /* the second: each storage rounded up to 512 bytes */
-    struct vram_factor_component *components; /* in the order of the tree, the loss last */
+    struct vram_factor_component *components; /* in the order of the data, the loss last */
     uint32_t ncomponents;
 };
 

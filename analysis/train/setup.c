@@ -127,16 +127,19 @@ static enum vram_train_mode train_mode(const char *text)
                                      : VRAM_TRAIN_FULL;
 }
 
+static const struct { const char *component; enum vram_key key; } component_keys[] = {
+    {"vision", VRAM_KEY_TRAIN_VISION},   {"projector", VRAM_KEY_TRAIN_PROJECTOR},
+    {"decoder", VRAM_KEY_TRAIN_DECODER}, {"audio", VRAM_KEY_TRAIN_AUDIO},
+    {"encoder", VRAM_KEY_TRAIN_ENCODER}, {"lm_head", VRAM_KEY_TRAIN_HEAD},
+    {"head", VRAM_KEY_TRAIN_HEAD}};
+static const size_t ncomponent_keys = sizeof component_keys / sizeof *component_keys;
+
 static const char *given_mode(const struct vram_plan *plan, const char *component)
 {
-    static const struct { const char *component; enum vram_key key; } rows[] = {
-        {"vision", VRAM_KEY_TRAIN_VISION},   {"projector", VRAM_KEY_TRAIN_PROJECTOR},
-        {"decoder", VRAM_KEY_TRAIN_DECODER}, {"audio", VRAM_KEY_TRAIN_AUDIO},
-        {"encoder", VRAM_KEY_TRAIN_ENCODER}, {"lm_head", VRAM_KEY_TRAIN_HEAD},
-        {"head", VRAM_KEY_TRAIN_HEAD}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].component, component))
-            return vram_plan_given(plan, rows[i].key) ? vram_plan_text(plan, rows[i].key) : NULL;
+    for (size_t i = 0; i < ncomponent_keys; i++)
+        if (!strcmp(component_keys[i].component, component))
+            return vram_plan_given(plan, component_keys[i].key)
+                       ? vram_plan_text(plan, component_keys[i].key) : NULL;
     const struct vram_plan_extra *e = vram_plan_extra_find(plan, VRAM_KEY_TRAIN_NAME, component);
     return e ? e->text : NULL;
 }
@@ -164,6 +167,31 @@ enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym co
                                      : VRAM_TRAIN_FULL;
 }
 
+/* What is to be trained and is not there; frozen says nothing that is not so. */
+static int report_absent(struct resolver *r, const bool *seen)
+{
+    for (size_t i = 0; i < ncomponent_keys; i++) {
+        const char *mode = vram_plan_text(r->plan, component_keys[i].key);
+        const char *name = component_keys[i].component;
+        vram_sym c = vram_sym_find(r->cx->syms, name, strlen(name));
+        if (strcmp(name, "head") && vram_plan_given(r->plan, component_keys[i].key) &&
+            strcmp(mode, "frozen") && (c == VRAM_SYM_NONE || c >= r->s->ntrain || !seen[c]))
+            VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED,
+                               vram_settings[component_keys[i].key].key,
+                               "this model has no component '%s'", name));
+    }
+    for (size_t i = 0; i < vram_plan_extra_count(r->plan); i++) {
+        const struct vram_plan_extra *e = vram_plan_extra(r->plan, i);
+        vram_sym c = vram_sym_find(r->cx->syms, e->name, strlen(e->name));
+        if (e->row == VRAM_KEY_TRAIN_NAME && strcmp(e->text, "frozen") &&
+            (c == VRAM_SYM_NONE || c >= r->s->ntrain || !seen[c]))
+            VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED,
+                               vram_format(r->cx->arena, "train.%s", e->name),
+                               "this model has no component '%s'", e->name));
+    }
+    return VRAM_OK;
+}
+
 static int resolve_components(struct resolver *r)
 {
     static const char *const names[] = {"full", "frozen", "lora"};
@@ -179,6 +207,8 @@ static int resolve_components(struct resolver *r)
     if (!train || !s->checkpointed || !seen)
         return vram_fail_memory(r->cx);
     s->train = train;
+    if (s->mode == VRAM_MODE_TRAIN && vram_plan_given(r->plan, VRAM_KEY_TRAIN))
+        VRAM_TRY(note_plan(r, VRAM_KEY_TRAIN)); /* the default of each train.NAME below */
     for (uint32_t i = 0; i < t->nscopes; i++) {
         vram_sym c = t->scopes[i].component;
         if (seen[c])
@@ -195,7 +225,7 @@ static int resolve_components(struct resolver *r)
             return vram_fail_memory(r->cx);
         VRAM_TRY(note(r, kept, names[train[c]], given_mode(r->plan, name) ? "given" : "default"));
     }
-    return VRAM_OK;
+    return s->mode == VRAM_MODE_TRAIN ? report_absent(r, seen) : VRAM_OK;
 }
 
 static int resolve_lora(struct resolver *r)

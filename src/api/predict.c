@@ -155,7 +155,7 @@ static int assumptions(struct vram_cx *cx, const struct vram_report *r)
     const struct vram_resolved *row;
     for (size_t i = 0; i < r->setup.resolved.n; i++) {
         row = &r->setup.resolved.at[i];
-        if (!strcmp(row->origin, "assumed"))
+        if (!strcmp(row->origin, "assumed") && strcmp(row->key, "seq")) /* seq has its own finding */
             VRAM_TRY(vram_find(cx, VRAM_F_SETTING_ASSUMED, row->key, "%s=%s was assumed", row->key,
                                row->value));
     }

@@ -86,15 +86,22 @@ int vram_find(struct vram_cx *cx, enum vram_finding_kind kind, const char *subje
         return VRAM_OK;
     va_list args;
     va_start(args, format);
-    char *text = vram_vformat(cx->arena, format, args);
+    const char *text = vram_vformat(cx->arena, format, args);
     va_end(args);
-    char *about = vram_arena_strndup(cx->arena, subject, strlen(subject));
+    const char *about = vram_arena_strndup(cx->arena, subject, strlen(subject));
     if (!text || !about)
         return vram_fail_memory(cx);
     for (size_t i = 0; i < f->n; i++)
         if (f->at[i].kind == kind && !strcmp(f->at[i].subject, about) &&
             !strcmp(f->at[i].text, text))
             return VRAM_OK;
+    if (f->n >= VRAM_MAX_FINDINGS) /* a broken file may give one for each of its tensors */
+        return VRAM_OK;
+    if (f->n == VRAM_MAX_FINDINGS - 1) {
+        kind = VRAM_F_MORE;
+        about = "";
+        text = "there are more; the first are shown";
+    }
     if (!vram_vec_push(f, cx->arena, (struct vram_finding){kind, about, text}))
         return vram_fail_memory(cx);
     return VRAM_OK;

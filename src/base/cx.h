@@ -37,6 +37,8 @@ struct vram_finding {
     const char *text;    /* one line */
 };
 
+enum { VRAM_MAX_FINDINGS = 500 }; /* the last of them says that there are more */
+
 struct vram_findings {
     struct vram_finding *at;
     size_t n, cap;

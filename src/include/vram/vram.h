@@ -97,7 +97,7 @@ enum vram_severity {
 typedef struct vram_finding_view {
     size_t size;
     const char *id;      /* stable: "V0207" */
-    const char *name;    /* stable: "unknown-architecture" */
+    const char *name;    /* stable: "UNKNOWN_ARCHITECTURE" */
     int severity;        /* enum vram_severity */
     const char *subject; /* file, tensor, config key or setting; may be "" */
     const char *text;    /* one line */
