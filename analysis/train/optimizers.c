@@ -302,32 +302,38 @@ static bool contains(const char *text, const char *word)
     return false;
 }
 
-/* a part of the path is "norm" or ends with "_norm" */
-static bool has_norm_part(const char *path)
+/* One part of a path: "norm", "..._norm", or a forbidden word anywhere in it. */
+static bool undecayed_name(const char *part)
 {
-    for (const char *p = path; *p;) {
-        size_t n = strcspn(p, ".");
-        bool ends = n >= 4 && lower(p[n - 4]) == 'n' && lower(p[n - 3]) == 'o' &&
-                    lower(p[n - 2]) == 'r' && lower(p[n - 1]) == 'm';
-        if (ends && (n == 4 || p[n - 5] == '_'))
-            return true;
-        p += n + (p[n] == '.');
-    }
-    return false;
+    size_t n = strlen(part);
+    bool norm = n >= 4 && contains(part + n - 4, "norm") && (n == 4 || part[n - 5] == '_');
+    return norm || contains(part, "bias") || contains(part, "layernorm") ||
+           contains(part, "rmsnorm");
 }
 
-bool vram_decays(const struct vram_tree *tree, uint32_t param)
+/* By scope: parameters below are not decayed (transformers Trainer.get_decay_parameter_names; the
+ * words hold no dot, so parts of a path can be looked at one by one). */
+static uint8_t *undecayed_scopes(struct vram_machine *m)
 {
-    const struct vram_param *p = &tree->params[param];
-    const char *path = vram_sym_text(tree->syms, p->path);
-    uint32_t cls = tree->scopes[p->scope].cls;
+    const struct vram_tree *t = m->tree;
+    uint8_t *marks = vram_machine_alloc(m, t->nscopes, sizeof *marks);
+    for (uint32_t i = 0; i < t->nscopes; i++) {
+        const struct vram_scope *s = &t->scopes[i];
+        marks[i] = (i && marks[s->parent]) || undecayed_name(vram_sym_text(t->syms, s->name));
+    }
+    return marks;
+}
+
+static bool decays(const struct vram_machine *m, const uint8_t *scopes, const struct vram_param *p)
+{
+    const struct vram_tree *t = m->tree;
+    uint32_t cls = t->scopes[p->scope].cls;
     if (p->decay_set)
         return p->decay;
     if (cls != VRAM_NO_INDEX &&
-        !strcmp(vram_sym_text(tree->syms, tree->program->classes.at[cls].name), "LayerNorm"))
+        !strcmp(vram_sym_text(t->syms, t->program->classes.at[cls].name), "LayerNorm"))
         return false;
-    return !contains(path, "bias") && !contains(path, "layernorm") && !contains(path, "rmsnorm") &&
-           !has_norm_part(path);
+    return !scopes[p->scope] && !undecayed_name(vram_sym_text(t->syms, p->name));
 }
 
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
@@ -338,11 +344,12 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
     o->state = vram_machine_alloc(m, (size_t)tree->nparams + 2, sizeof *o->state);
     for (int g = 0; g < 2; g++)
         o->params[g] = vram_machine_alloc(m, tree->nparams, sizeof(struct vram_handle *));
+    const uint8_t *scopes = undecayed_scopes(m);
     for (uint32_t i = 0; i < tree->nparams; i++) {
         struct vram_handle *p = m->params[i];
         if (!p || p->param != i || !p->requires_grad)
             continue;
-        int g = vram_decays(tree, i) ? 0 : 1;
+        int g = decays(m, scopes, &tree->params[i]) ? 0 : 1;
         o->params[g][o->n[g]++] = p;
     }
 }

@@ -122,8 +122,6 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
 void vram_optimizer_step(struct vram_optimizer *o);
 /* Drops all state: the end of the run. */
 void vram_optimizer_finish(struct vram_optimizer *o);
-/* transformers Trainer.get_decay_parameter_names */
-bool vram_decays(const struct vram_tree *tree, uint32_t param);
 /* clip.c: the total norm, alive until the step is over; NULL when nothing has a gradient */
 struct vram_handle *vram_clip(struct vram_machine *m, struct vram_handle **params, uint32_t n);
 
