@@ -29,9 +29,15 @@ struct vram_allocator_row {
     /* 0 or an error code; memory comes from cx->arena and may be rewound by the caller */
     int (*replay)(struct vram_cx *cx, const struct vram_events *events, enum vram_bound bound,
                   struct vram_replay *out);
+    /* NULL, or what vram_replay_bounds does, in the memory of one replay */
+    int (*bounds)(struct vram_cx *cx, const struct vram_events *events, struct vram_replay *out);
 };
 extern const struct vram_allocator_row *const vram_allocators[]; /* NULL-terminated */
 const struct vram_allocator_row *vram_allocator_find(const char *name);
+
+/* out[VRAM_LOW], [VRAM_EXPECTED], [VRAM_HIGH]: a replay for each, at less than the cost of three. */
+int vram_replay_bounds(struct vram_cx *cx, const struct vram_allocator_row *row,
+                       const struct vram_events *events, struct vram_replay *out);
 
 /* Peak and end of every phase, exactly as requested: independent of any allocator. */
 int vram_replay_phases(struct vram_cx *cx, const struct vram_events *events,

@@ -17,19 +17,19 @@ static int replay_exact(struct vram_cx *cx, const struct vram_events *events, en
 {
     uint64_t live = 0;
     struct vram_replay r = {0};
-    for (size_t i = 0; i < events->n; i++) {
-        const struct vram_event *e = &events->at[i];
-        if (e->kind == VRAM_EVENT_ALLOC) {
-            if (!vram_add_u64(live, vram_storage_bytes(events, e->storage, bound), &live))
-                return too_much(cx);
-            r.segments++;
-            if (live > r.allocated) {
-                r.allocated = live;
-                r.event = (uint32_t)i;
-            }
-        } else if (e->kind == VRAM_EVENT_FREE) {
-            live -= vram_storage_bytes(events, e->storage, bound);
-            r.segments--;
+    const struct vram_event *at = events->at;
+    for (size_t i = 0, n = events->n; i < n; i++) {
+        if (at[i].kind != VRAM_EVENT_ALLOC && at[i].kind != VRAM_EVENT_FREE)
+            continue;
+        uint64_t bytes = vram_storage_bytes(events, at[i].storage, bound);
+        bool made = at[i].kind == VRAM_EVENT_ALLOC;
+        live += made ? bytes : -bytes;
+        r.segments += made ? 1 : UINT32_MAX;
+        if (made && live < bytes)
+            return too_much(cx);
+        if (live > r.allocated) {
+            r.allocated = live;
+            r.event = (uint32_t)i;
         }
     }
     r.reserved = r.requested = r.allocated;
@@ -50,36 +50,34 @@ int vram_replay_phases(struct vram_cx *cx, const struct vram_events *events,
                        struct vram_replay_phase **out)
 {
     struct vram_replay_phase *phases = vram_arena_array(cx->arena, events->nphases, sizeof *phases);
-    uint8_t *outside = vram_arena_alloc(cx->arena, events->nstorages); /* a workspace now */
-    if (!phases || !outside)
+    uint8_t *counted = vram_arena_alloc(cx->arena, events->nstorages); /* 1: a tensor, and alive */
+    if (!phases || !counted)
         return vram_fail_memory(cx);
     struct vram_replay_phase before = {0}, *phase = &before;
-    uint64_t live = 0;
-    for (size_t i = 0; i < events->n; i++) {
-        const struct vram_event *e = &events->at[i];
-        if (e->kind == VRAM_EVENT_PHASE) {
-            if (e->storage >= events->nphases)
+    const struct vram_event *at = events->at;
+    uint64_t live = 0, peak = 0;
+    for (size_t i = 0, n = events->n; i < n; i++) {
+        uint32_t storage = at[i].storage;
+        if (at[i].kind == VRAM_EVENT_PHASE) {
+            if (storage >= events->nphases)
                 return vram_fail(cx, VRAM_E_INTERNAL, VRAM_NO_OFFSET, "event %zu: no phase %u", i,
-                                 e->storage);
-            phase = &phases[e->storage];
-            phase->peak = phase->end = live;
-            continue;
+                                 storage);
+            *phase = (struct vram_replay_phase){peak, live};
+            phase = &phases[storage];
+            peak = live;
+        } else if (at[i].kind != VRAM_EVENT_EMPTY_CACHE) {
+            uint64_t bytes = events->storages[storage].bytes;
+            uint8_t was = counted[storage];
+            uint8_t is = at[i].kind != VRAM_EVENT_FREE && at[i].category != VRAM_CAT_WORKSPACE;
+            counted[storage] = is;
+            live += is > was ? bytes : 0;
+            if (is > was && live < bytes)
+                return too_much(cx);
+            live -= is < was ? bytes : 0;
+            peak = live > peak ? live : peak;
         }
-        bool is_outside = e->category == VRAM_CAT_WORKSPACE;
-        bool was_outside = e->kind == VRAM_EVENT_ALLOC || outside[e->storage];
-        uint64_t bytes = events->storages[e->storage].bytes;
-        if (e->kind == VRAM_EVENT_FREE)
-            is_outside = true;
-        else
-            outside[e->storage] = is_outside;
-        if (was_outside && !is_outside && !vram_add_u64(live, bytes, &live))
-            return too_much(cx);
-        if (!was_outside && is_outside)
-            live -= bytes;
-        phase->end = live;
-        if (live > phase->peak)
-            phase->peak = live;
     }
+    *phase = (struct vram_replay_phase){peak, live};
     *out = phases;
     return VRAM_OK;
 }

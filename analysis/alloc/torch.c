@@ -3,48 +3,62 @@
  * Replays events through the model of the CUDA caching allocator: the rows `torch` and
  * `torch-expandable`.
  */
+#include <string.h>
+
 #include "alloc/alloc.h"
-#include "alloc/caching.h"
 #include "alloc/rows.h"
+#include "alloc/serve.h"
+
+/* What a replay works on. */
+struct replayer {
+    struct vram_caching caching;
+    uint32_t *block_of; /* block + 1 of every live storage; 0 = not live */
+};
 
 static int fault(struct vram_cx *cx, size_t event, const char *what)
 {
     return vram_fail(cx, VRAM_E_INTERNAL, VRAM_NO_OFFSET, "event %zu: %s", event, what);
 }
 
-static int replay(struct vram_cx *cx, const struct vram_events *events, enum vram_bound bound,
-                  bool expandable, struct vram_replay *out)
+/* What is not a request for a block: no bytes, or more than there can be. */
+static int odd(struct vram_caching *c, uint64_t bytes)
 {
-    struct vram_caching *c = vram_arena_alloc(cx->arena, sizeof *c);
-    /* block + 1 of every live storage; 0 = not live */
-    uint32_t *block_of = vram_arena_array(cx->arena, events->nstorages, sizeof *block_of);
-    if (!c || !block_of)
-        return vram_fail_memory(cx);
-    vram_caching_init(c, cx, &(struct vram_caching_options){.expandable = expandable});
+    uint32_t none;
+    return vram_caching_malloc(c, bytes, 0, &none);
+}
+
+/* One replay, from the first event to the last. */
+static int play(struct vram_cx *cx, struct replayer *p, const struct vram_events *events,
+                enum vram_bound bound, struct vram_replay *out)
+{
+    struct vram_caching *c = &p->caching;
+    uint32_t *block_of = p->block_of;
+    const struct vram_event *at = events->at;
     struct vram_replay r = {0};
-    uint64_t requested = 0;
-    for (size_t i = 0; i < events->n; i++) {
-        const struct vram_event *e = &events->at[i];
-        if (e->kind == VRAM_EVENT_ALLOC) {
-            if (block_of[e->storage])
+    for (size_t i = 0, n = events->n; i < n; i++) {
+        uint32_t storage = at[i].storage, block = 0;
+        if (at[i].kind == VRAM_EVENT_ALLOC) {
+            if (block_of[storage])
                 return fault(cx, i, "a storage is made twice");
-            uint64_t bytes = vram_storage_bytes(events, e->storage, bound);
-            uint32_t block;
-            VRAM_TRY(vram_caching_malloc(c, bytes, events->storages[e->storage].stream, &block));
-            block_of[e->storage] = block + 1;
-            requested += bytes;
+            uint64_t bytes = vram_storage_bytes(events, storage, bound);
+            if (bytes - 1 < VRAM_CACHING_LIMIT / 2)
+                VRAM_TRY(vram_serve_request(c, bytes, events->storages[storage].stream, &block));
+            else
+                VRAM_TRY(odd(c, bytes));
+            block_of[storage] = block + 1;
             if (c->allocated > r.allocated) {
                 r.allocated = c->allocated;
-                r.requested = requested;
+                r.requested = c->requested;
                 r.event = (uint32_t)i;
             }
-        } else if (e->kind == VRAM_EVENT_FREE) {
-            if (!block_of[e->storage])
+        } else if (at[i].kind == VRAM_EVENT_FREE) {
+            block = block_of[storage];
+            if (!block)
                 return fault(cx, i, "a storage is freed that is not alive");
-            vram_caching_free(c, block_of[e->storage] - 1);
-            block_of[e->storage] = 0;
-            requested -= vram_storage_bytes(events, e->storage, bound);
-        } else if (e->kind == VRAM_EVENT_EMPTY_CACHE) {
+            block_of[storage] = 0;
+            if (block > 1)
+                vram_serve_return(c, block - 1);
+        } else if (at[i].kind == VRAM_EVENT_EMPTY_CACHE) {
             VRAM_TRY(vram_caching_empty(c));
         }
     }
@@ -54,10 +68,40 @@ static int replay(struct vram_cx *cx, const struct vram_events *events, enum vra
     return VRAM_OK;
 }
 
+/* The bounds from `first` to `last`, one after the other in the same memory: touching a page for the
+ * first time costs as much as many events. */
+static int replay(struct vram_cx *cx, const struct vram_events *events, enum vram_bound first,
+                  enum vram_bound last, bool expandable, struct vram_replay *out)
+{
+    struct vram_replay r[VRAM_HIGH + 1];
+    size_t n = events->nstorages;
+    struct replayer *p = vram_arena_alloc(cx->arena, sizeof *p);
+    if (!p || !(p->block_of = vram_arena_array(cx->arena, n, sizeof *p->block_of)))
+        return vram_fail_memory(cx);
+    /* blocks for half of the storages: what is alive at once and the gaps between are fewer */
+    struct vram_caching_options options = {.expandable = expandable, .expect = n / 2};
+    vram_caching_init(&p->caching, cx, &options);
+    for (unsigned bound = first; bound <= last; bound++) {
+        if (bound > first) {
+            vram_caching_reset(&p->caching);
+            memset(p->block_of, 0, n * sizeof *p->block_of);
+        }
+        VRAM_TRY(play(cx, p, events, (enum vram_bound)bound, &r[bound]));
+    }
+    memcpy(out, &r[first], (last - first + 1) * sizeof *out);
+    return VRAM_OK;
+}
+
 static int replay_torch(struct vram_cx *cx, const struct vram_events *events, enum vram_bound bound,
                         struct vram_replay *out)
 {
-    return replay(cx, events, bound, false, out);
+    return replay(cx, events, bound, bound, false, out);
+}
+
+static int bounds_torch(struct vram_cx *cx, const struct vram_events *events,
+                        struct vram_replay *out)
+{
+    return replay(cx, events, VRAM_LOW, VRAM_HIGH, false, out);
 }
 
 const struct vram_allocator_row vram_allocator_torch = {
@@ -65,12 +109,19 @@ const struct vram_allocator_row vram_allocator_torch = {
     .help = "the CUDA caching allocator at its defaults",
     .source = "c10/cuda/CUDACachingAllocator.cpp, torch 2.9",
     .replay = replay_torch,
+    .bounds = bounds_torch,
 };
 
 static int replay_expandable(struct vram_cx *cx, const struct vram_events *events,
                              enum vram_bound bound, struct vram_replay *out)
 {
-    return replay(cx, events, bound, true, out);
+    return replay(cx, events, bound, bound, true, out);
+}
+
+static int bounds_expandable(struct vram_cx *cx, const struct vram_events *events,
+                             struct vram_replay *out)
+{
+    return replay(cx, events, VRAM_LOW, VRAM_HIGH, true, out);
 }
 
 const struct vram_allocator_row vram_allocator_torch_expandable = {
@@ -78,4 +129,5 @@ const struct vram_allocator_row vram_allocator_torch_expandable = {
     .help = "the CUDA caching allocator with expandable_segments:True",
     .source = "ExpandableSegment in c10/cuda/CUDACachingAllocator.cpp, torch 2.9",
     .replay = replay_expandable,
+    .bounds = bounds_expandable,
 };

@@ -30,8 +30,7 @@ static int replay(struct vram_cx *cx, struct vram_report *r)
 {
     const struct vram_allocator_row *a =
         vram_allocator_find(vram_plan_text(r->setup.plan, VRAM_KEY_ALLOCATOR));
-    for (int b = 0; b < VRAM_METERS; b++)
-        VRAM_TRY(a->replay(cx, r->run.events, (enum vram_bound)b, &r->replay[b]));
+    VRAM_TRY(vram_replay_bounds(cx, a, r->run.events, r->replay));
     VRAM_TRY(vram_replay_phases(cx, r->run.events, &r->phases));
     r->allocated = (vram_range){r->replay[0].allocated, r->replay[1].allocated,
                                 r->replay[2].allocated};

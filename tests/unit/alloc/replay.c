@@ -119,6 +119,29 @@ static void phases_start_at_what_is_live(void **state)
     vram_arena_finish(&f.arena);
 }
 
+static void an_emptied_cache_leaves_tensors_alone(void **state)
+{
+    (void)state;
+    static struct fixture f;
+    start(&f);
+    make(&f, 30 * MIB, VRAM_CAT_WORKSPACE); /* storage 0, which the event below does not mean */
+    phase(&f);
+    drop(&f, make(&f, 50 * MIB, VRAM_CAT_TEMPORARY));
+    push(&f, 0, VRAM_EVENT_EMPTY_CACHE, VRAM_CAT_PARAMETER);
+    make(&f, 40 * MIB, VRAM_CAT_TEMPORARY);
+    struct vram_replay_phase *p;
+    assert_int_equal(vram_replay_phases(&f.cx, &f.events, &p), VRAM_OK);
+    assert_int_equal(p[0].peak, 50 * MIB);
+    assert_int_equal(p[0].end, 40 * MIB);
+    const char *const names[] = {"exact", "torch", "torch-expandable"};
+    for (int i = 0; i < 3; i++) {
+        struct vram_replay r = run(&f, names[i], VRAM_EXPECTED);
+        assert_int_equal(r.allocated, 80 * MIB);
+        assert_int_equal(r.reserved, 80 * MIB);
+    }
+    vram_arena_finish(&f.arena);
+}
+
 static void bounds_choose_the_bytes(void **state)
 {
     (void)state;
@@ -132,11 +155,15 @@ static void bounds_choose_the_bytes(void **state)
     const uint64_t reserved[][3] = {{3, 43, 103}, {20, 60, 120}, {20, 60, 120}};
     for (int i = 0; i < 3; i++) {
         const uint64_t allocated[] = {3, 43, 103};
+        struct vram_replay all[VRAM_HIGH + 1];
+        const struct vram_allocator_row *row = vram_allocator_find(names[i]);
+        assert_int_equal(vram_replay_bounds(&f.cx, row, &f.events, all), VRAM_OK);
         for (int bound = VRAM_LOW; bound <= VRAM_HIGH; bound++) {
             struct vram_replay r = run(&f, names[i], (enum vram_bound)bound);
             assert_int_equal(r.allocated, allocated[bound] * MIB);
             assert_int_equal(r.requested, allocated[bound] * MIB);
             assert_int_equal(r.reserved, reserved[i][bound] * MIB);
+            assert_memory_equal(&r, &all[bound], sizeof r);
         }
     }
     vram_arena_finish(&f.arena);
@@ -164,7 +191,7 @@ static void broken_events_are_faults(void **state)
     (void)state;
     static struct fixture f;
     for (int i = 0; i < 3; i++) {
-        struct vram_replay r = {.allocated = 77};
+        struct vram_replay r = {.allocated = 77}, all[VRAM_HIGH + 1] = {r, r, r};
         start(&f);
         uint32_t a = make(&f, i == 2 ? UINT64_MAX / 2 : 5, VRAM_CAT_INPUT);
         if (i == 0) {
@@ -177,6 +204,10 @@ static void broken_events_are_faults(void **state)
         assert_int_equal(torch->replay(&f.cx, &f.events, VRAM_EXPECTED, &r),
                          i == 2 ? VRAM_E_RANGE : VRAM_E_INTERNAL);
         assert_int_equal(r.allocated, 77);
+        for (f.events.nranges = 0; f.events.nranges < 2; f.events.nranges++)
+            assert_int_equal(vram_replay_bounds(&f.cx, torch, &f.events, all),
+                             i == 2 ? VRAM_E_RANGE : VRAM_E_INTERNAL);
+        assert_int_equal(all[VRAM_LOW].allocated + all[VRAM_HIGH].allocated, 2 * 77);
         vram_arena_finish(&f.arena);
     }
 }
@@ -212,6 +243,28 @@ static void fill(struct fixture *f, uint32_t begin, int streams)
     }
 }
 
+/* Takes every block out of a pool's index, smallest first, and puts them back; their number. */
+static uint32_t check_index(struct vram_fit *fit, struct vram_block *at)
+{
+    static uint32_t out[MOST * 2];
+    uint32_t n = 0, id;
+    while ((id = vram_fit_best(fit, at, 512, vram_fit_class(512)))) {
+        const struct vram_block *b = &at[id], *last = n ? &at[out[n - 1]] : NULL;
+        assert_int_equal(b->state, VRAM_BLOCK_HEAD);
+        assert_true(!last || last->size < b->size ||
+                    (last->size == b->size && last->addr < b->addr));
+        assert_int_equal(vram_fit_best(fit, at, b->size, b->class), id);
+        vram_fit_erase(fit, at, id);
+        assert_true(n < MOST * 2);
+        out[n++] = id;
+    }
+    for (int word = 0; word < VRAM_FIT_WORDS; word++)
+        assert_int_equal(fit->bits[word], 0);
+    for (uint32_t i = 0; i < n; i++) /* from both ends, so that the order is not theirs */
+        vram_fit_insert(fit, at, out[i % 2 ? n - 1 - i / 2 : i / 2]);
+    return n;
+}
+
 /* blocks tile their segments, no free neighbours are left apart, the index holds all free blocks */
 static void check_blocks(const struct vram_caching *c)
 {
@@ -222,35 +275,25 @@ static void check_blocks(const struct vram_caching *c)
         if (b->state == VRAM_BLOCK_SPARE)
             continue;
         assert_int_equal(b->size % 512, 0);
+        assert_true(b->state == VRAM_BLOCK_HOLE || b->class == vram_fit_class(b->size));
         used += b->state == VRAM_BLOCK_USED ? b->size : 0;
         mapped += b->state != VRAM_BLOCK_HOLE ? b->size : 0;
-        nfree += b->state == VRAM_BLOCK_FREE;
+        nfree += vram_block_free(b);
         if (!b->after)
             continue;
         assert_int_equal(after->before, i);
         assert_int_equal(after->addr, b->addr + b->size);
         assert_int_equal(after->pool, b->pool);
-        assert_false(b->state == after->state && b->state != VRAM_BLOCK_USED);
+        assert_false(vram_block_free(b) && vram_block_free(after));
+        assert_false(b->state == VRAM_BLOCK_HOLE && after->state == VRAM_BLOCK_HOLE);
     }
-    for (int p = 0; p < VRAM_CACHING_STREAMS * 2; p++) {
-        if (!c->pools[p])
-            continue;
-        const struct vram_block *last = NULL;
-        uint32_t id = vram_free_best(&c->pools[p]->free, &c->blocks, 512);
-        for (; id; id = vram_free_next(&c->pools[p]->free, &c->blocks, id)) {
-            const struct vram_block *b = &c->blocks.at[id];
-            assert_int_equal(b->state, VRAM_BLOCK_FREE);
-            assert_true(!last || last->size < b->size ||
-                        (last->size == b->size && last->addr < b->addr));
-            last = b;
-            indexed++;
-        }
-        id = vram_free_last(&c->pools[p]->free, &c->blocks);
-        assert_ptr_equal(last, id ? &c->blocks.at[id] : NULL);
-    }
+    for (int p = 0; p < VRAM_CACHING_STREAMS * 2; p++)
+        if (c->pools[p])
+            indexed += check_index(&c->pools[p]->free, c->blocks.at);
     assert_int_equal(nfree, indexed);
     assert_int_equal(used, c->allocated);
     assert_int_equal(mapped, c->reserved);
+    assert_true(c->requested <= c->allocated);
     assert_true(c->allocated <= c->reserved && c->reserved <= c->peak_reserved);
 }
 
@@ -306,6 +349,15 @@ static void rows_agree(void **state)
         struct vram_replay again = run(&f, "torch", VRAM_EXPECTED);
         struct vram_replay expandable = run(&f, "torch-expandable", VRAM_EXPECTED);
         assert_memory_equal(&torch, &again, sizeof torch);
+        struct vram_replay all[VRAM_HIGH + 1];
+        f.events.nranges = i % 2; /* of which none is used: all bounds are the same */
+        for (size_t k = 0; vram_allocators[k]; k++) {
+            assert_int_equal(vram_replay_bounds(&f.cx, vram_allocators[k], &f.events, all),
+                             VRAM_OK);
+            struct vram_replay one = run(&f, vram_allocators[k]->name, VRAM_LOW);
+            for (int bound = VRAM_LOW; bound <= VRAM_HIGH; bound++)
+                assert_memory_equal(&one, &all[bound], sizeof one);
+        }
         assert_true(exact.allocated <= expandable.allocated);
         assert_true(expandable.allocated <= torch.allocated); /* it always cuts off the rest */
         assert_true(torch.allocated <= torch.reserved);
@@ -348,8 +400,13 @@ static void memory_runs_out_anywhere(void **state)
             fill(&f, 5, 2);
             struct vram_replay r = {.allocated = 77};
             struct vram_replay_phase *phases = NULL;
+            struct vram_replay all[VRAM_HIGH + 1] = {r, r, r};
+            f.events.nranges = 1;
             vram_fail_after(n);
-            code = vram_allocators[row]->replay(&f.cx, &f.events, VRAM_EXPECTED, &r);
+            code = vram_replay_bounds(&f.cx, vram_allocators[row], &f.events, all);
+            assert_true(code == VRAM_OK || all[VRAM_LOW].allocated == 77);
+            if (!code)
+                code = vram_allocators[row]->replay(&f.cx, &f.events, VRAM_EXPECTED, &r);
             if (!code)
                 code = vram_replay_phases(&f.cx, &f.events, &phases);
             else
@@ -368,6 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_found),
         cmocka_unit_test(phases_start_at_what_is_live),
+        cmocka_unit_test(an_emptied_cache_leaves_tensors_alone),
         cmocka_unit_test(bounds_choose_the_bytes),
         cmocka_unit_test(streams_have_pools),
         cmocka_unit_test(broken_events_are_faults),
