@@ -137,9 +137,9 @@ static const size_t ncomponent_keys = sizeof component_keys / sizeof *component_
 static const char *given_mode(const struct vram_plan *plan, const char *component)
 {
     for (size_t i = 0; i < ncomponent_keys; i++)
-        if (!strcmp(component_keys[i].component, component))
-            return vram_plan_given(plan, component_keys[i].key)
-                       ? vram_plan_text(plan, component_keys[i].key) : NULL;
+        if (!strcmp(component_keys[i].component, component) &&
+            vram_plan_given(plan, component_keys[i].key))
+            return vram_plan_text(plan, component_keys[i].key);
     const struct vram_plan_extra *e = vram_plan_extra_find(plan, VRAM_KEY_TRAIN_NAME, component);
     return e ? e->text : NULL;
 }

@@ -57,7 +57,7 @@ def settings(plan):
         out.append("checkpointing.reentrant=true")
     attention = plan["attention"]
     out.append("attention=" + ATTENTION.get(attention, attention))
-    if attention in ("efficient", "eager"):
+    if attention in ("efficient", "eager", "math"):
         out.append("padded=true")
     if not plan["clip_grad"]:
         out.append("clip_grad=off")

@@ -39,77 +39,131 @@ static uint64_t flash_workspace(struct vram_handle *q, struct vram_handle *k, in
     return k->shape[1] == q->shape[1] ? 0 : 2 * b * (uint64_t)k->shape[2] * h * d;
 }
 
+/* kept in alphabetical order: (attn_bias,) key, query, value, logsumexp, output, then the seeds */
+enum { KEPT_KEY, KEPT_QUERY, KEPT_VALUE };
+
 static void flash_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(n);
     VRAM_UNUSED(g);
     struct vram_storage *space[4];
-    for (int i = 0; i < 3; i++)
-        out[i] = like_behind_transpose(m, s[i], false);
+    out[0] = like_behind_transpose(m, s[KEPT_QUERY], false);
+    out[1] = like_behind_transpose(m, s[KEPT_KEY], false);
+    out[2] = like_behind_transpose(m, s[KEPT_VALUE], false);
     for (int i = 0; i < 4; i++) {
-        uint64_t bytes = flash_workspace(s[0], s[1], i);
+        uint64_t bytes = flash_workspace(s[KEPT_QUERY], s[KEPT_KEY], i);
         space[i] = vram_workspace_begin(m, bytes, bytes, bytes);
     }
     for (int i = 0; i < 4; i++)
         vram_workspace_end(m, space[i]);
 }
 
+/* flash: one pair of seeds and an unused scalar; efficient: seed and offset, kept the other way round */
 static struct vram_handle *finish(struct vram_machine *m, struct vram_tape_node *n,
-                                  struct vram_handle *o, struct vram_handle *lse, int64_t seeds)
+                                  struct vram_handle *o, struct vram_handle *lse, bool flash)
 {
-    struct vram_handle *save[4] = {o, lse};
-    save[2] = vram_new(m, &seeds, seeds > 1, VRAM_DT_U64, NULL);
-    save[3] = vram_new_scalar(m, VRAM_DT_U64);
+    int64_t pair[1] = {2};
+    struct vram_handle *first = vram_new(m, pair, flash, VRAM_DT_U64, NULL);
+    struct vram_handle *second = vram_new_scalar(m, VRAM_DT_U64);
+    struct vram_handle *save[4] = {lse, o, flash ? first : second, flash ? second : first};
     bool stopped = vram_end(m, n, &o, 1, save, n ? 4 : 0);
-    for (int i = 1; i < 4; i++)
-        vram_drop(m, save[i]);
+    vram_drop(m, lse);
+    vram_drop(m, first);
+    vram_drop(m, second);
     if (!stopped)
         return o;
     vram_drop(m, o);
     return NULL;
 }
 
-static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
-                                 struct vram_handle *k, struct vram_handle *v)
+static struct vram_handle *flash_kernel(struct vram_machine *m, struct vram_handle *q,
+                                        struct vram_handle *k, struct vram_handle *v)
 {
-    struct vram_handle *xs[3] = {q, k, v};
+    struct vram_handle *xs[3] = {q, k, v}, *save[3] = {k, q, v};
     struct vram_tape_node *n;
-    if (vram_begin(m, &n, &(struct vram_begin){xs, 3, xs, 3, 4, flash_backward}))
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 3, save, 3, 4, flash_backward}))
         return NULL;
     struct vram_handle *o = like_behind_transpose(m, q, false);
     struct vram_handle *lse = vram_new(m, q->shape, 3, VRAM_DT_F32, NULL);
-    return finish(m, n, o, lse, 2);
+    return finish(m, n, o, lse, true);
+}
+
+/* constant_pad_nd of the last dimension; its backward cuts and copies */
+static void pad_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    const struct vram_meta *meta = &n->meta[0];
+    struct vram_handle *cut = vram_alias(m, g[0], meta->shape, g[0]->stride, meta->rank, true);
+    out[0] = vram_new_like(m, cut, (enum vram_dtype)cut->dtype);
+    vram_drop(m, cut);
+}
+
+static struct vram_handle *padded(struct vram_machine *m, struct vram_handle *x, int64_t size)
+{
+    int64_t shape[VRAM_MAX_RANK];
+    struct vram_tape_node *n;
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = size;
+    vram_begin_plain(m, &n, &x, 1, pad_backward);
+    return vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false);
+}
+
+/* Head sizes that are no multiple of 8 are padded, and the output is cut. */
+static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
+                                 struct vram_handle *k, struct vram_handle *v)
+{
+    int64_t size = q->shape[3], whole = (int64_t)vram_round_up((uint64_t)size, 8);
+    if (size == whole)
+        return flash_kernel(m, q, k, v);
+    struct vram_handle *x = padded(m, q, whole), *y = padded(m, k, whole), *z = padded(m, v, whole);
+    struct vram_handle *o = flash_kernel(m, x, y, z);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    vram_drop(m, z);
+    return o ? vram_replace(m, &o, vram_op_slice(m, o, 3, 0, size)) : NULL;
 }
 
 /* ---- memory-efficient --------------------------------------------------------------------- */
 
+/* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are filled
+ * up to 16. */
+static struct vram_handle *bias_gradient(struct vram_machine *m, const struct vram_meta *meta)
+{
+    int64_t shape[VRAM_MAX_RANK];
+    memcpy(shape, meta->shape, sizeof shape);
+    shape[meta->rank - 1] = (int64_t)vram_round_up((uint64_t)shape[meta->rank - 1], 16);
+    struct vram_handle *wide = vram_new(m, shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
+    struct vram_handle *cut = vram_alias(m, wide, meta->shape, wide->stride, meta->rank, true);
+    vram_drop(m, wide);
+    return cut;
+}
+
 static void efficient_backward(VRAM_FORMULA)
 {
+    struct vram_handle **kept = s + n->nedges - 3; /* behind the bias */
     VRAM_UNUSED(g);
-    for (int i = 0; i < 3; i++)
-        out[i] = like_behind_transpose(m, s[i], true);
-    /* the bias's gradient exists only when the bias asks for it: a mask never does */
-    for (int i = 3; i < n->nedges; i++)
-        out[i] = vram_needs(n, i) ? vram_new(m, n->meta[i].shape, n->meta[i].rank,
-                                             (enum vram_dtype)n->meta[i].dtype, NULL)
-                                  : NULL;
+    out[0] = like_behind_transpose(m, kept[KEPT_QUERY], true);
+    out[1] = like_behind_transpose(m, kept[KEPT_KEY], true);
+    out[2] = like_behind_transpose(m, kept[KEPT_VALUE], true);
+    if (n->nedges > 3)
+        out[3] = vram_needs(n, 3) ? bias_gradient(m, &n->meta[3]) : NULL;
 }
 
 static struct vram_handle *efficient(struct vram_machine *m, struct vram_handle *q,
                                      struct vram_handle *k, struct vram_handle *v,
                                      struct vram_handle *mask)
 {
-    struct vram_handle *xs[4] = {q, k, v, mask};
+    struct vram_handle *xs[4] = {q, k, v, mask}, *save[4] = {mask, k, q, v};
     int nxs = mask ? 4 : 3;
     struct vram_tape_node *n;
-    if (vram_begin(m, &n, &(struct vram_begin){xs, nxs, xs, nxs, 4, efficient_backward}))
+    if (vram_begin(m, &n, &(struct vram_begin){xs, nxs, save + 4 - nxs, nxs, 4, efficient_backward}))
         return NULL;
     bool any = q->requires_grad || k->requires_grad || v->requires_grad;
     struct vram_handle *o = like_behind_transpose(m, q, true);
     int64_t rows[3] = {q->shape[0], q->shape[1],
                        any ? (int64_t)vram_round_up((uint64_t)q->shape[2], 32) : 0};
     struct vram_handle *lse = vram_new(m, rows, 3, VRAM_DT_F32, NULL);
-    return finish(m, n, o, lse, 1);
+    return finish(m, n, o, lse, false);
 }
 
 /* ---- math --------------------------------------------------------------------------------- */
@@ -161,11 +215,28 @@ static struct vram_handle *scores(struct vram_machine *m, struct vram_handle *q,
     return a;
 }
 
+/* On a card rows of nothing but −inf are looked for inside the op: a bool for every score. */
+static struct vram_handle *safe_softmax(struct vram_machine *m, struct vram_handle *x)
+{
+    struct vram_handle *p = vram_op_softmax(m, x);
+    if (!p || !m->card)
+        return p;
+    int64_t rows[VRAM_MAX_RANK];
+    memcpy(rows, x->shape, sizeof rows);
+    rows[x->rank - 1] = 1;
+    struct vram_handle *infinite = vram_new(m, x->shape, x->rank, VRAM_DT_BOOL, NULL);
+    struct vram_handle *all = vram_new(m, rows, x->rank, VRAM_DT_BOOL, NULL);
+    vram_drop(m, vram_new_scalar(m, (enum vram_dtype)x->dtype));
+    vram_drop(m, all);
+    vram_drop(m, infinite);
+    return p;
+}
+
 static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle *q,
                                      struct vram_handle *k, struct vram_handle *v,
-                                     struct vram_handle *mask, bool causal)
+                                     struct vram_handle *mask, bool causal, enum vram_dtype dtype)
 {
-    struct vram_handle *qs = vram_op_mul_number(m, q), *o = NULL;
+    struct vram_handle *qs = vram_op_mul_number(m, q), *o = NULL, *low = NULL;
     struct vram_handle *bias = mask     ? vram_hold(mask)
                                : causal ? causal_bias(m, q->shape[2], (enum vram_dtype)q->dtype)
                                         : NULL;
@@ -173,10 +244,15 @@ static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle 
     struct vram_handle *ke = repeated(m, k, times), *ve = repeated(m, v, times);
     struct vram_handle *a = scores(m, qs, ke, bias);
     if (a) {
-        struct vram_handle *p = vram_op_softmax(m, a);
+        struct vram_handle *p = safe_softmax(m, a);
         vram_replace(m, &a, p);
+        /* the weights are returned too, and made before the product */
+        low = p ? vram_cast(m, p, dtype) : NULL;
         o = p ? vram_op_matmul(m, p, ve) : NULL;
+        if (o)
+            vram_replace(m, &o, vram_cast(m, o, dtype));
     }
+    vram_drop(m, low);
     vram_drop(m, a);
     vram_drop(m, ke);
     vram_drop(m, ve);
@@ -185,7 +261,7 @@ static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle 
     return o;
 }
 
-/* 16-bit inputs are raised to fp32 first and the result is lowered again */
+/* 16-bit inputs are raised to fp32 first and the result is lowered again; all lives to the return */
 static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
                                 struct vram_handle *k, struct vram_handle *v,
                                 struct vram_handle *mask, bool causal)
@@ -193,11 +269,11 @@ static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
     enum vram_dtype dtype = (enum vram_dtype)q->dtype;
     struct vram_handle *x = vram_cast(m, q, VRAM_DT_F32), *y = vram_cast(m, k, VRAM_DT_F32);
     struct vram_handle *z = vram_cast(m, v, VRAM_DT_F32);
-    struct vram_handle *o = math_fp32(m, x, y, z, mask, causal);
+    struct vram_handle *o = math_fp32(m, x, y, z, mask, causal, dtype);
     vram_drop(m, x);
     vram_drop(m, y);
     vram_drop(m, z);
-    return o ? vram_replace(m, &o, vram_cast(m, o, dtype)) : NULL;
+    return o;
 }
 
 /* ---- the choice --------------------------------------------------------------------------- */
@@ -221,25 +297,30 @@ static enum kernel choose(const struct vram_machine *m, const struct vram_handle
     return !grouped && aligned && dtype ? EFFICIENT : MATH;
 }
 
-/* A bool mask becomes zeros in q's dtype (−inf where false), with its negation on the way; rows
- * that are no multiple of 16 bytes are copied into longer ones. */
+/* A bool mask becomes zeros in q's dtype (−inf where false): chosen between two scalars; the oracle
+ * fills them by way of the mask's negation. */
+static struct vram_handle *chosen(struct vram_machine *m, struct vram_handle *mask,
+                                  enum vram_dtype dtype)
+{
+    struct vram_handle *x = m->card ? vram_new_scalar(m, dtype) : NULL;
+    struct vram_handle *y = m->card ? vram_new_scalar(m, dtype) : NULL;
+    struct vram_handle *z = vram_new_like(m, mask, dtype);
+    if (!m->card)
+        y = vram_new_like(m, mask, VRAM_DT_BOOL);
+    vram_drop(m, y);
+    vram_drop(m, x);
+    return z;
+}
+
+/* As the kernels take it; rows that are no multiple of 16 bytes are copied into longer ones. */
 static struct vram_handle *float_mask(struct vram_machine *m, struct vram_handle *mask,
                                       enum vram_dtype dtype, bool align)
 {
-    struct vram_handle *z = vram_hold(mask);
-    if (mask->dtype == VRAM_DT_BOOL) {
-        vram_replace(m, &z, vram_new(m, mask->shape, mask->rank, dtype, NULL));
-        vram_drop(m, vram_new(m, mask->shape, mask->rank, VRAM_DT_BOOL, NULL));
-    }
+    struct vram_handle *z = mask->dtype == VRAM_DT_BOOL ? chosen(m, mask, dtype) : vram_hold(mask);
     int64_t per = 16 / (vram_dtypes[dtype].bits / 8), cols = z->shape[z->rank - 1];
     if (align && cols % per) {
-        int64_t shape[VRAM_MAX_RANK], stride[VRAM_MAX_RANK];
-        memcpy(shape, z->shape, sizeof shape);
-        shape[z->rank - 1] = cols + per - cols % per;
-        struct vram_handle *wide = vram_new(m, shape, z->rank, dtype, NULL);
-        memcpy(stride, wide->stride, sizeof stride);
-        vram_replace(m, &z, vram_alias(m, wide, z->shape, stride, z->rank, true));
-        vram_drop(m, wide);
+        vram_replace(m, &z, padded(m, z, cols + per - cols % per));
+        vram_replace(m, &z, vram_op_slice(m, z, z->rank - 1, 0, cols));
     }
     return z;
 }
@@ -253,6 +334,9 @@ static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
         return flash(m, q, k, v);
     struct vram_handle *bias =
         mask ? float_mask(m, mask, (enum vram_dtype)q->dtype, kernel == EFFICIENT) : NULL;
+    int64_t scores[4] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+    if (bias && kernel == EFFICIENT)
+        vram_replace(m, &bias, vram_op_expand(m, bias, scores, 4));
     struct vram_handle *o = kernel == EFFICIENT ? efficient(m, q, k, v, bias)
                                                 : math(m, q, k, v, bias, causal);
     vram_drop(m, bias);
@@ -269,13 +353,14 @@ static bool sdpa(VRAM_OP)
                                        "that are a multiple of the key heads");
     if (mask && mask->rank == 0)
         vram_throw(m, VRAM_E_CONFLICT, "a mask without dimensions");
-    q = vram_autocast_lower(m, q);
-    k = vram_autocast_lower(m, k);
-    v = vram_autocast_lower(m, v);
+    struct vram_handle **xs[4] = {&q, &k, &v, &mask};
+    for (int i = 0; i < 4; i++) { /* arguments are cast from the last to the first */
+        struct vram_handle **x = xs[m->card ? 3 - i : i];
+        *x = vram_autocast_lower(m, *x);
+    }
     struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false));
-    vram_drop(m, q);
-    vram_drop(m, k);
-    vram_drop(m, v);
+    for (int i = 0; i < 4; i++)
+        vram_drop(m, *xs[i]);
     return vram_result(o, out);
 }
 

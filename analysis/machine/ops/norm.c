@@ -94,10 +94,10 @@ static struct vram_handle *reduced(struct vram_machine *m, const struct vram_han
 }
 
 static bool reduce(struct vram_machine *m, const struct vram_op_row *row, struct vram_value *a,
-                   struct vram_value *out, struct vram_handle *x, vram_backward_fn backward)
+                   struct vram_value *out, enum vram_dtype dtype, vram_backward_fn backward)
 {
+    struct vram_handle *x = vram_arg(m, row, a, 0);
     int d = a[1].kind == VRAM_V_NONE ? -1 : vram_arg_dim(m, row, a, 1, 0, x);
-    enum vram_dtype dtype = (enum vram_dtype)x->dtype;
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, &x, 1, backward);
     if (n)
@@ -105,19 +105,19 @@ static bool reduce(struct vram_machine *m, const struct vram_op_row *row, struct
     if (!vram_dtype_is_float(dtype))
         dtype = VRAM_DT_I64;
     struct vram_handle *o = reduced(m, x, d, vram_arg_bool(a, 2, true), dtype);
-    bool stopped = vram_result(vram_end_one(m, n, o, false), out);
-    vram_drop(m, x);
-    return stopped;
+    return vram_result(vram_end_one(m, n, o, false), out);
 }
 
 static bool mean(VRAM_OP)
 {
-    return reduce(m, row, a, out, vram_hold(vram_arg(m, row, a, 0)), mean_backward);
+    return reduce(m, row, a, out, (enum vram_dtype)vram_arg(m, row, a, 0)->dtype, mean_backward);
 }
 
+/* under autocast the kernel is told to sum in fp32: no copy of x */
 static bool sum(VRAM_OP)
 {
-    return reduce(m, row, a, out, vram_autocast_fp32(m, vram_arg(m, row, a, 0)), sum_backward);
+    enum vram_dtype dtype = (enum vram_dtype)vram_arg(m, row, a, 0)->dtype;
+    return reduce(m, row, a, out, m->autocast ? VRAM_DT_F32 : dtype, sum_backward);
 }
 
 /* ---- softmax ------------------------------------------------------------------------------ */
@@ -136,9 +136,24 @@ struct vram_handle *vram_op_softmax(struct vram_machine *m, struct vram_handle *
     return vram_end_one(m, n, vram_new(m, x->shape, x->rank, (enum vram_dtype)x->dtype, NULL), true);
 }
 
+/* fp16 → fp32 happens inside the kernel (at::softmax with a dtype), and so does the way back */
+static struct vram_handle *softmax_of_half(struct vram_machine *m, struct vram_handle *x)
+{
+    struct vram_tape_node *n;
+    vram_begin(m, &n, &(struct vram_begin){&x, 1, NULL, 0, 1, softmax_backward});
+    return vram_end_one(m, n, vram_new(m, x->shape, x->rank, VRAM_DT_F32, NULL), true);
+}
+
 static bool softmax(VRAM_OP)
 {
-    struct vram_handle *x = vram_autocast_fp32(m, vram_arg(m, row, a, 0));
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    bool is_float = vram_dtype_is_float((enum vram_dtype)x->dtype);
+    enum vram_dtype dtype = a[2].kind != VRAM_V_NONE ? vram_arg_dtype(m, row, a, 2)
+                            : m->autocast != VRAM_DT_NONE && is_float ? VRAM_DT_F32
+                                                                     : (enum vram_dtype)x->dtype;
+    if (x->dtype == VRAM_DT_F16 && dtype == VRAM_DT_F32)
+        return vram_result(softmax_of_half(m, x), out);
+    x = vram_cast(m, x, dtype);
     struct vram_handle *o = vram_op_softmax(m, x);
     vram_drop(m, x);
     return vram_result(o, out);
@@ -151,9 +166,11 @@ static const struct vram_op_row norm_rows[] = {
     {"mean", "x dim? keep?", "", "nothing", "the mean; backward one full-size division",
      "derivatives.yaml mean", mean, ""},
     {"sum", "x dim? keep?", "fp32", "nothing", "the sum; backward a view", "derivatives.yaml sum", sum, ""},
-    {"softmax", "x dim?", "fp32", "its result", "one output each way", "derivatives.yaml _softmax",
+    {"softmax", "x dim? dtype?", "fp32", "its result",
+     "one output each way; from fp16 to fp32 inside the kernel", "derivatives.yaml _softmax",
      softmax, ""},
-    {"log_softmax", "x dim?", "fp32", "its result", "one output each way",
+    {"log_softmax", "x dim? dtype?", "fp32", "its result",
+     "one output each way; from fp16 to fp32 inside the kernel",
      "derivatives.yaml _log_softmax", softmax, ""},
 };
 const struct vram_op_family vram_ops_norm = {norm_rows, sizeof norm_rows / sizeof *norm_rows};
