@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/limits.h"
 #include "base/math.h"
@@ -22,13 +23,13 @@
 #define VRAM_ARENA_DEBUG 0
 #endif
 
-enum { ALIGN = 16, FIRST_CHUNK = 64 * 1024, LAST_CHUNK = 1024 * 1024 };
+enum { ALIGN = 16, FIRST_CHUNK = 64 * 1024, HUGE_FROM = 128 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
 
 struct vram_arena_chunk {
     struct vram_arena_chunk *older;
     size_t size; /* of data */
     size_t used;
-    size_t pad;
+    size_t mapped; /* bytes to unmap; 0 = a malloc */
     unsigned char data[];
 };
 _Static_assert(sizeof(struct vram_arena_chunk) % ALIGN == 0, "chunk data must stay aligned");
@@ -82,9 +83,12 @@ void vram_arena_init(struct vram_arena *arena, uint64_t cap_bytes)
 static void free_until(struct vram_arena *arena, struct vram_arena_chunk *keep)
 {
     while (arena->last != keep) {
-        struct vram_arena_chunk *older = arena->last->older;
-        free(arena->last);
-        arena->last = older;
+        struct vram_arena_chunk *chunk = arena->last;
+        arena->last = chunk->older;
+        if (chunk->mapped)
+            munmap(chunk, chunk->mapped);
+        else
+            free(chunk);
     }
 }
 
@@ -94,21 +98,50 @@ void vram_arena_finish(struct vram_arena *arena)
     arena->used = 0;
 }
 
+/* Whole huge pages, where the system has them: one page fault instead of 512, which are the largest
+ * single cost of a short process.  Zeroed by the system; NULL when it has no memory. */
+static struct vram_arena_chunk *map_chunk(size_t total)
+{
+    if (total > SIZE_MAX / 2)
+        return NULL;
+    size_t size = (size_t)vram_round_up(total, HUGE_PAGE);
+    unsigned char *at = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    size_t before = (HUGE_PAGE - (uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
+    if (before)
+        munmap(at, before);
+    munmap(at + before + size, HUGE_PAGE - before);
+    struct vram_arena_chunk *chunk = (struct vram_arena_chunk *)(void *)(at + before);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(chunk, size, MADV_HUGEPAGE);
+#endif
+    chunk->mapped = size;
+    chunk->size = size - sizeof *chunk;
+    return chunk;
+}
+
+/* Small chunks first: fresh pages are zero already, so they cost only what is touched. */
 static bool grow(struct vram_arena *arena, size_t need)
 {
     size_t size = VRAM_ARENA_DEBUG || need > arena->next_chunk ? need : arena->next_chunk;
     size_t total;
-    if (__builtin_add_overflow(size, sizeof(struct vram_arena_chunk), &total))
+    struct vram_arena_chunk *chunk;
+    if (__builtin_add_overflow(size, sizeof *chunk, &total))
         return false;
-    /* calloc: fresh pages are zero already, so a chunk costs only what is touched */
-    struct vram_arena_chunk *chunk = calloc(1, total);
+    if (!VRAM_ARENA_DEBUG && size > HUGE_FROM) {
+        chunk = map_chunk(total);
+    } else {
+        chunk = calloc(1, total);
+        if (chunk)
+            chunk->size = size;
+    }
     if (!chunk)
         return false;
     chunk->older = arena->last;
-    chunk->size = size;
     arena->last = chunk;
-    if (arena->next_chunk < LAST_CHUNK)
-        arena->next_chunk *= 2;
+    arena->next_chunk *= arena->next_chunk <= HUGE_FROM ? 2 : 1;
     return true;
 }
 
