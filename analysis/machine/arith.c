@@ -29,8 +29,12 @@ bool vram_truth(struct vram_machine *m, struct vram_value v)
     }
 }
 
-bool vram_values_equal(const struct vram_value *a, const struct vram_value *b)
+static bool same(struct vram_machine *m, const struct vram_value *a, const struct vram_value *b,
+                 int depth)
 {
+    if (depth > VRAM_MAX_BOX_DEPTH)
+        vram_throw(m, VRAM_E_LIMIT, "containers nest more than %d deep", VRAM_MAX_BOX_DEPTH);
+    vram_step(m);
     if (a->kind != b->kind) {
         bool numbers = (a->kind == VRAM_V_INT && b->kind == VRAM_V_FLOAT) ||
                        (a->kind == VRAM_V_FLOAT && b->kind == VRAM_V_INT);
@@ -43,11 +47,17 @@ bool vram_values_equal(const struct vram_value *a, const struct vram_value *b)
         if (a->u.box->n != b->u.box->n || a->u.box->kind == VRAM_BOX_RECORD)
             return a->u.box == b->u.box;
         for (uint32_t i = 0; i < a->u.box->n; i++)
-            if (!vram_values_equal(&a->u.box->at[i], &b->u.box->at[i]))
+            if (!same(m, &a->u.box->at[i], &b->u.box->at[i], depth + 1))
                 return false;
         return true;
     }
     return a->kind == VRAM_V_NONE || a->u.i == b->u.i;
+}
+
+bool vram_values_equal(struct vram_machine *m, const struct vram_value *a,
+                       const struct vram_value *b)
+{
+    return same(m, a, b, 0);
 }
 
 static bool is_number(const struct vram_value *v)
@@ -180,7 +190,7 @@ bool vram_eval_binary(struct vram_machine *m, const struct vram_node *n, struct 
     if ((a.kind == VRAM_V_TENSOR || b.kind == VRAM_V_TENSOR) && !nothing)
         return tensors(m, op, a, b, out);
     if (op == VRAM_OPERATOR_EQ || op == VRAM_OPERATOR_NE) {
-        *out = vram_bool(vram_values_equal(&a, &b) == (op == VRAM_OPERATOR_EQ));
+        *out = vram_bool(vram_values_equal(m, &a, &b) == (op == VRAM_OPERATOR_EQ));
         vram_value_drop(m, a);
         vram_value_drop(m, b);
         return false;

@@ -20,11 +20,13 @@ static void spread_keywords(struct vram_machine *m, struct vram_call *call, stru
     vram_value_drop(m, v);
 }
 
-static bool arguments(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
+static bool arguments(struct vram_machine *m, struct vram_frame *f, uint32_t node,
                       struct vram_call *call)
 {
+    const struct vram_node *n = &m->program->nodes.at[node];
     const uint32_t *list = m->program->lists.at + n->b;
     call->nargs = call->nkw = 0;
+    m->at = node;
     if (n->c > VRAM_MAX_ARGS)
         vram_throw(m, VRAM_E_FORMAT, "more than %d arguments", VRAM_MAX_ARGS);
     for (uint32_t i = 0; i < n->c; i++) {
@@ -41,6 +43,7 @@ static bool arguments(struct vram_machine *m, struct vram_frame *f, const struct
             vram_call_drop(m, call);
             return true;
         }
+        m->at = node;
         if (list[2 * i] == 0) {
             spread_keywords(m, call, v);
             continue;
@@ -105,18 +108,21 @@ static bool call_op(struct vram_machine *m, uint32_t op, struct vram_call *call,
 }
 
 /* list.append(x) */
-static bool append(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
+static bool append(struct vram_machine *m, struct vram_frame *f, uint32_t node,
                    const struct vram_node *callee)
 {
+    const struct vram_node *n = &m->program->nodes.at[node];
     struct vram_value list, item;
     if (vram_eval(m, f, callee->a, &list))
         return true;
+    m->at = node;
     if (list.kind != VRAM_V_BOX || list.u.box->kind != VRAM_BOX_LIST || n->c != 1 || n->nkw)
         vram_throw(m, VRAM_E_FORMAT, "append takes one value, into a list");
     if (vram_eval(m, f, m->program->lists.at[n->b], &item)) {
         vram_value_drop(m, list);
         return true;
     }
+    m->at = node;
     vram_box_push(m, list.u.box, item);
     vram_value_drop(m, list);
     return false;
@@ -130,10 +136,10 @@ bool vram_eval_call(struct vram_machine *m, struct vram_frame *f, uint32_t node,
     struct vram_value what;
     struct vram_call call;
     if (callee->kind == VRAM_N_FIELD && callee->b == m->sym_append)
-        return append(m, f, n, callee);
+        return append(m, f, node, callee);
     if (vram_eval(m, f, n->a, &what))
         return true;
-    if (arguments(m, f, n, &call)) {
+    if (arguments(m, f, node, &call)) {
         vram_value_drop(m, what);
         return true;
     }

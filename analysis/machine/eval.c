@@ -13,7 +13,8 @@ struct vram_value vram_config_value(struct vram_machine *m, struct vram_config *
     struct vram_value v = {0};
     if (!c)
         return v;
-    c->used = true;
+    if (m->tag_config) /* a tree is built; what runs shares the config with others */
+        c->used = true;
     switch (c->type) {
     case VRAM_CONFIG_BOOL:
         v.kind = VRAM_V_BOOL;
@@ -130,7 +131,7 @@ static int64_t index_in(struct vram_machine *m, struct vram_value i, int64_t n)
 }
 
 static bool index_expr(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
-                       struct vram_value *out)
+                       uint32_t node, struct vram_value *out)
 {
     const struct vram_node *of = &m->program->nodes.at[n->a];
     struct vram_value object, i;
@@ -142,6 +143,7 @@ static bool index_expr(struct vram_machine *m, struct vram_frame *f, const struc
         vram_value_drop(m, object);
         return true;
     }
+    m->at = node;
     if (shape && object.kind == VRAM_V_TENSOR) {
         *out = vram_int(object.u.tensor->shape[index_in(m, i, object.u.tensor->rank)]);
     } else if (object.kind == VRAM_V_BOX && object.u.box->kind != VRAM_BOX_RECORD && !shape) {
@@ -206,11 +208,12 @@ static struct vram_value context(const struct vram_machine *m, uint32_t which)
 }
 
 static bool unary(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
-                  struct vram_value *out)
+                  uint32_t node, struct vram_value *out)
 {
     struct vram_value v;
     if (vram_eval(m, f, n->a, &v))
         return true;
+    m->at = node;
     if (n->kind == VRAM_N_NOT) {
         *out = vram_bool(!vram_truth(m, v));
         vram_value_drop(m, v);
@@ -237,11 +240,12 @@ static bool unary(struct vram_machine *m, struct vram_frame *f, const struct vra
 }
 
 static bool logic(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
-                  struct vram_value *out)
+                  uint32_t node, struct vram_value *out)
 {
     struct vram_value v;
     if (vram_eval(m, f, n->a, &v))
         return true;
+    m->at = node;
     bool yes = vram_truth(m, v);
     if (n->kind == VRAM_N_CHOICE) {
         vram_value_drop(m, v);
@@ -262,10 +266,51 @@ static struct vram_value reference(enum vram_value_kind kind, uint32_t index)
     return v;
 }
 
+/* What has expressions inside. */
+static bool composite(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
+                      uint32_t node, struct vram_value *out)
+{
+    struct vram_value a, b;
+    switch (n->kind) {
+    case VRAM_N_FIELD:
+        if (vram_eval(m, f, n->a, &a))
+            return true;
+        m->at = node;
+        *out = field(m, a, n->b);
+        vram_value_drop(m, a);
+        return false;
+    case VRAM_N_INDEX:
+        return index_expr(m, f, n, node, out);
+    case VRAM_N_BINARY:
+        if (vram_eval(m, f, n->a, &a))
+            return true;
+        if (vram_eval(m, f, n->b, &b)) {
+            vram_value_drop(m, a);
+            return true;
+        }
+        m->at = node;
+        return vram_eval_binary(m, n, a, b, out);
+    case VRAM_N_NOT:
+    case VRAM_N_NEGATE:
+        return unary(m, f, n, node, out);
+    case VRAM_N_AND:
+    case VRAM_N_OR:
+    case VRAM_N_CHOICE:
+        return logic(m, f, n, node, out);
+    case VRAM_N_TUPLE:
+    case VRAM_N_LIST:
+    case VRAM_N_RECORD:
+        return container(m, f, n, out);
+    case VRAM_N_CALL:
+        return vram_eval_call(m, f, node, out);
+    default:
+        vram_throw(m, VRAM_E_INTERNAL, "not an expression");
+    }
+}
+
 bool vram_eval(struct vram_machine *m, struct vram_frame *f, uint32_t node, struct vram_value *out)
 {
     const struct vram_node *n = &m->program->nodes.at[node];
-    struct vram_value a, b;
     *out = (struct vram_value){0};
     switch (n->kind) {
     case VRAM_N_NONE:
@@ -305,48 +350,24 @@ bool vram_eval(struct vram_machine *m, struct vram_frame *f, uint32_t node, stru
         *out = context(m, n->a);
         return false;
     case VRAM_N_CONFIG:
+        m->at = node;
         if (f->scope == VRAM_NO_INDEX)
             vram_throw(m, VRAM_E_FORMAT, "only modules have a config");
         out->kind = VRAM_V_CONFIG;
         out->u.config = m->tree->scopes[f->scope].config;
         return false;
     case VRAM_N_SETTING:
-        if (!m->setting || !m->setting(m->setting_ctx, n->a, out))
+        m->at = node;
+        if (!m->setting)
+            vram_throw(m, VRAM_E_FORMAT, "a declaration does not know the plan");
+        if (!m->setting(m->setting_ctx, n->a, out))
             vram_throw(m, VRAM_E_FORMAT, "there is no setting '%s'",
                        vram_sym_text(m->cx->syms, n->a));
         return false;
-    case VRAM_N_FIELD:
-        if (vram_eval(m, f, n->a, &a))
-            return true;
-        m->at = node;
-        *out = field(m, a, n->b);
-        vram_value_drop(m, a);
-        return false;
-    case VRAM_N_INDEX:
-        return index_expr(m, f, n, out);
-    case VRAM_N_BINARY:
-        if (vram_eval(m, f, n->a, &a))
-            return true;
-        if (vram_eval(m, f, n->b, &b)) {
-            vram_value_drop(m, a);
-            return true;
-        }
-        m->at = node;
-        return vram_eval_binary(m, n, a, b, out);
-    case VRAM_N_NOT:
-    case VRAM_N_NEGATE:
-        return unary(m, f, n, out);
-    case VRAM_N_AND:
-    case VRAM_N_OR:
-    case VRAM_N_CHOICE:
-        return logic(m, f, n, out);
-    case VRAM_N_TUPLE:
-    case VRAM_N_LIST:
-    case VRAM_N_RECORD:
-        return container(m, f, n, out);
-    case VRAM_N_CALL:
-        return vram_eval_call(m, f, node, out);
     default:
-        vram_throw(m, VRAM_E_INTERNAL, "not an expression");
+        vram_deeper(m);
+        bool stopped = composite(m, f, n, node, out);
+        m->depth--;
+        return stopped;
     }
 }

@@ -25,15 +25,25 @@ void vram_call_drop(struct vram_machine *m, struct vram_call *call)
     call->nargs = call->nkw = 0;
 }
 
+/* Calls, blocks and expressions: each is a piece of the stack, and a step. */
+void vram_deeper(struct vram_machine *m)
+{
+    vram_step(m);
+    if (m->depth >= m->cx->limits->depth)
+        vram_throw(m, VRAM_E_LIMIT, "calls and expressions nest more than %llu deep",
+                   (unsigned long long)m->cx->limits->depth);
+    m->depth++;
+}
+
 struct vram_value *vram_slots_take(struct vram_machine *m, uint32_t n)
 {
-    if (m->stack_size - m->top < n || m->depth >= m->cx->limits->depth)
-        vram_throw(m, VRAM_E_LIMIT, "calls nest more than %llu deep",
-                   (unsigned long long)m->cx->limits->depth);
+    if (m->stack_size - m->top < n)
+        vram_throw(m, VRAM_E_LIMIT, "all calls together hold more than %u names",
+                   (unsigned)m->stack_size);
+    vram_deeper(m);
     struct vram_value *slots = m->stack + m->top;
     memset(slots, 0, n * sizeof *slots);
     m->top += n;
-    m->depth++;
     return slots;
 }
 
@@ -45,7 +55,7 @@ void vram_slots_give(struct vram_machine *m, struct vram_value *slots, uint32_t 
     m->depth--;
 }
 
-static void step(struct vram_machine *m)
+void vram_step(struct vram_machine *m)
 {
     if (++m->steps > m->cx->limits->steps)
         vram_throw(m, VRAM_E_LIMIT, "the templates take more than %llu steps",
@@ -72,6 +82,19 @@ static bool spread(struct vram_machine *m, struct vram_frame *f, const struct vr
     return false;
 }
 
+/* In a ModelOutput a field without a value is no entry; with its first value it becomes the last one. */
+static void move_to_end(struct vram_box *box, uint32_t i)
+{
+    struct vram_value v = box->at[i];
+    vram_sym key = box->keys[i];
+    for (; i + 1 < box->n; i++) {
+        box->at[i] = box->at[i + 1];
+        box->keys[i] = box->keys[i + 1];
+    }
+    box->at[i] = v;
+    box->keys[i] = key;
+}
+
 static void set_field(struct vram_machine *m, struct vram_value object, vram_sym name,
                       struct vram_value v)
 {
@@ -80,9 +103,10 @@ static void set_field(struct vram_machine *m, struct vram_value object, vram_sym
         vram_throw(m, VRAM_E_FORMAT, "only records have fields that can be assigned");
     for (uint32_t i = 0; i < box->n; i++)
         if (box->keys[i] == name) {
-            struct vram_value old = box->at[i];
-            box->at[i] = v;
-            vram_value_drop(m, old);
+            bool entry = box->at[i].kind != VRAM_V_NONE;
+            vram_box_set(m, box, i, v);
+            if (!entry)
+                move_to_end(box, i);
             return;
         }
     vram_throw(m, VRAM_E_FORMAT, "the record has no field '%s'",
@@ -103,10 +127,12 @@ static bool assign(struct vram_machine *m, struct vram_frame *f, uint32_t target
         return false;
     }
     case VRAM_N_TUPLE:
+        m->at = target;
         return spread(m, f, n, v);
     case VRAM_N_FIELD:
         if (vram_eval(m, f, n->a, &object))
             break;
+        m->at = target;
         set_field(m, object, n->b, v);
         vram_value_drop(m, object);
         return false;
@@ -117,12 +143,11 @@ static bool assign(struct vram_machine *m, struct vram_frame *f, uint32_t target
             vram_value_drop(m, object);
             break;
         }
-        if (object.kind != VRAM_V_BOX || index.kind != VRAM_V_INT || index.u.i < 0 ||
-            index.u.i >= object.u.box->n)
+        m->at = target;
+        if (object.kind != VRAM_V_BOX || object.u.box->kind != VRAM_BOX_LIST ||
+            index.kind != VRAM_V_INT || index.u.i < 0 || index.u.i >= object.u.box->n)
             vram_throw(m, VRAM_E_FORMAT, "there is no such place in the list");
-        struct vram_value old = object.u.box->at[index.u.i];
-        object.u.box->at[index.u.i] = v;
-        vram_value_drop(m, old);
+        vram_box_set(m, object.u.box, (uint32_t)index.u.i, v);
         vram_value_drop(m, object);
         return false;
     }
@@ -135,7 +160,8 @@ static bool assign(struct vram_machine *m, struct vram_frame *f, uint32_t target
 static enum flow loop_over(struct vram_machine *m, struct vram_frame *f, const struct vram_node *n,
                            struct vram_value item, struct vram_value *out)
 {
-    step(m);
+    m->at = (uint32_t)(n - m->program->nodes.at);
+    vram_step(m);
     if (assign(m, f, n->a, item))
         return FLOW_STOP;
     return block(m, f, n->c, out);
@@ -200,8 +226,8 @@ static enum flow statement(struct vram_machine *m, struct vram_frame *f, uint32_
 {
     const struct vram_node *n = &m->program->nodes.at[node];
     struct vram_value v;
-    step(m);
     m->at = node;
+    vram_step(m);
     switch (n->kind) {
     case VRAM_S_ASSIGN:
         if (vram_eval(m, f, n->b, &v))
@@ -248,12 +274,12 @@ static enum flow block(struct vram_machine *m, struct vram_frame *f, uint32_t no
 {
     const struct vram_node *n = &m->program->nodes.at[node];
     const uint32_t *list = m->program->lists.at + n->a;
-    for (uint32_t i = 0; i < n->b; i++) {
-        enum flow flow = statement(m, f, list[i], out);
-        if (flow != FLOW_NEXT)
-            return flow;
-    }
-    return FLOW_NEXT;
+    enum flow flow = FLOW_NEXT;
+    vram_deeper(m);
+    for (uint32_t i = 0; i < n->b && flow == FLOW_NEXT; i++)
+        flow = statement(m, f, list[i], out);
+    m->depth--;
+    return flow;
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -337,7 +363,7 @@ bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scop
     if (scope != VRAM_NO_INDEX)
         f.cls = &m->program->classes.at[m->tree->scopes[scope].cls];
     f.slots = vram_slots_take(m, fn->callable.nslots);
-    step(m);
+    vram_step(m);
     bool stopped = bind(m, &f, &fn->callable, call, vram_sym_text(m->cx->syms, fn->name));
     vram_call_drop(m, call); /* moved: from here on only the callee's names hold them */
     if (stopped) {
@@ -361,7 +387,7 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
     const struct vram_class *cls = &m->program->classes.at[s->cls];
     uint32_t old_scope = m->scope;
     bool old_loss = m->in_loss, stopped;
-    step(m);
+    vram_step(m);
     m->scope = scope;
     m->in_loss = false;
     if (is_checkpointed(m, scope, cls))

@@ -28,7 +28,7 @@
 #include "ir/value.h"
 #include "machine/events.h"
 
-enum { VRAM_MAX_RANK = 10, VRAM_MAX_ARGS = 16, VRAM_MAX_BOX_DEPTH = 64 };
+enum { VRAM_MAX_RANK = 10, VRAM_MAX_ARGS = 16, VRAM_MAX_BOX_DEPTH = 64, VRAM_MAX_BOX = 1 << 20 };
 
 struct vram_machine;
 struct vram_tape_node;
@@ -176,6 +176,8 @@ struct vram_machine {
     struct vram_tape_node *free_nodes[VRAM_NODE_STEPS + 64]; /* by size_class */
     struct vram_tape_node *dead;
     bool draining;
+    struct vram_box *dead_boxes;
+    int drops;                   /* containers that are dying, each inside the one before */
 };
 
 /* A machine at rest; the caller sets events, params and the state of the run, and sets `escape` by
@@ -187,6 +189,7 @@ __attribute__((noreturn, format(printf, 3, 4))) void vram_throw(struct vram_mach
                                                                 const char *format, ...);
 __attribute__((noreturn)) void vram_throw_memory(struct vram_machine *m);
 void *vram_machine_alloc(struct vram_machine *m, size_t n, size_t size);
+vram_sym vram_machine_sym(struct vram_machine *m, const char *text);
 
 /* One call: arguments are owned by the call. */
 struct vram_call {
@@ -238,6 +241,11 @@ struct vram_value vram_value_hold(struct vram_value v);
 void vram_value_drop(struct vram_machine *m, struct vram_value v);
 struct vram_box *vram_box_new(struct vram_machine *m, enum vram_box_kind kind, uint32_t n);
 void vram_box_push(struct vram_machine *m, struct vram_box *box, struct vram_value v); /* takes v */
+void vram_box_set(struct vram_machine *m, struct vram_box *box, uint32_t i,
+                  struct vram_value v); /* takes v, drops the old one */
+/* What a declaration makes lives as long as the tree and is shared: no longer counted or changed.
+ * depth: 0. */
+void vram_value_keep(struct vram_machine *m, struct vram_value v, int depth);
 static inline struct vram_value vram_tensor_value(struct vram_handle *x) /* takes x */
 {
     struct vram_value v = {.kind = x ? VRAM_V_TENSOR : VRAM_V_NONE};
@@ -339,7 +347,12 @@ bool vram_eval_call(struct vram_machine *m, struct vram_frame *f, uint32_t node,
 bool vram_eval_binary(struct vram_machine *m, const struct vram_node *n, struct vram_value a,
                       struct vram_value b, struct vram_value *out); /* takes a and b */
 bool vram_truth(struct vram_machine *m, struct vram_value v);
-bool vram_values_equal(const struct vram_value *a, const struct vram_value *b);
+bool vram_values_equal(struct vram_machine *m, const struct vram_value *a,
+                       const struct vram_value *b);
+/* One step of the budget: throws when it is used up. */
+void vram_step(struct vram_machine *m);
+/* A step and one level of depth, which --m->depth takes back: throws when there are too many. */
+void vram_deeper(struct vram_machine *m);
 /* A config value as a value of the language; arrays become lists that live as long as the arena. */
 struct vram_value vram_config_value(struct vram_machine *m, struct vram_config *c);
 /* The member of a scope as a value (not a new reference, but for tensors). */

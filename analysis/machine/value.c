@@ -27,14 +27,16 @@ void vram_throw(struct vram_machine *m, int code, const char *format, ...)
     const struct vram_node *n =
         m->program && m->at < m->program->nodes.n ? &m->program->nodes.at[m->at] : NULL;
     const char *scope = m->tree && m->scope < m->tree->nscopes
-                            ? vram_sym_text(m->tree->syms, m->tree->scopes[m->scope].path)
+                            ? vram_sym_text(m->cx->syms, m->tree->scopes[m->scope].path)
                             : "";
-    if (n && n->line)
-        code = vram_fail(m->cx, code, VRAM_NO_OFFSET, "%s%s%s (template line %u, column %u)",
-                         *scope ? scope : "", *scope ? ": " : "", text, (unsigned)n->line,
-                         (unsigned)n->column);
-    else
+    if (n && n->line) {
+        code = vram_fail(m->cx, code, VRAM_NO_OFFSET, "line %u, column %u: %s%s%s%s",
+                         (unsigned)n->line, (unsigned)n->column, text, *scope ? " (in " : "",
+                         scope, *scope ? ")" : "");
+        vram_where(m->cx, "%s", vram_program_file(m->program, m->at));
+    } else {
         code = vram_fail(m->cx, code, VRAM_NO_OFFSET, "%s", text);
+    }
     longjmp(m->escape, code);
 }
 
@@ -46,6 +48,14 @@ void *vram_machine_alloc(struct vram_machine *m, size_t n, size_t size)
     if (!block)
         vram_throw_memory(m);
     return block;
+}
+
+vram_sym vram_machine_sym(struct vram_machine *m, const char *text)
+{
+    vram_sym sym = vram_sym_of(m->cx->syms, text);
+    if (sym == VRAM_SYM_NONE)
+        vram_throw_memory(m);
+    return sym;
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -317,14 +327,40 @@ struct vram_value vram_value_hold(struct vram_value v)
     return v;
 }
 
+static void drop_members(struct vram_machine *m, struct vram_box *box)
+{
+    uint32_t n = box->n;
+    box->n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        vram_value_drop(m, box->at[i]);
+}
+
+/* A container dies with what is in it.  Few of them nest; those that nest deeper than a stack should
+ * wait in a list. */
+static void drop_box(struct vram_machine *m, struct vram_box *box)
+{
+    if (m->drops == VRAM_MAX_BOX_DEPTH) {
+        box->next_dead = m->dead_boxes;
+        m->dead_boxes = box;
+        return;
+    }
+    m->drops++;
+    drop_members(m, box);
+    m->drops--;
+    while (m->drops == 0 && (box = m->dead_boxes) != NULL) {
+        m->dead_boxes = box->next_dead;
+        m->drops++;
+        drop_members(m, box);
+        m->drops--;
+    }
+}
+
 void vram_value_drop(struct vram_machine *m, struct vram_value v)
 {
     if (v.kind == VRAM_V_TENSOR) {
         vram_drop(m, v.u.tensor);
     } else if (v.kind == VRAM_V_BOX && v.u.box->refs >= 0 && --v.u.box->refs == 0) {
-        for (uint32_t i = 0; i < v.u.box->n; i++)
-            vram_value_drop(m, v.u.box->at[i]);
-        v.u.box->n = 0;
+        drop_box(m, v.u.box);
     }
 }
 
@@ -340,19 +376,39 @@ struct vram_box *vram_box_new(struct vram_machine *m, enum vram_box_kind kind, u
     return box;
 }
 
+void vram_value_keep(struct vram_machine *m, struct vram_value v, int depth)
+{
+    struct vram_box *box = v.u.box;
+    if (v.kind != VRAM_V_BOX || box->refs < 0)
+        return;
+    if (depth > VRAM_MAX_BOX_DEPTH)
+        vram_throw(m, VRAM_E_LIMIT, "containers nest more than %d deep", VRAM_MAX_BOX_DEPTH);
+    box->refs = -1;
+    for (uint32_t i = 0; i < box->n; i++)
+        vram_value_keep(m, box->at[i], depth + 1);
+}
+
+void vram_box_set(struct vram_machine *m, struct vram_box *box, uint32_t i, struct vram_value v)
+{
+    if (box->refs < 0)
+        vram_throw(m, VRAM_E_FORMAT, "this list belongs to a declaration and stays as it is");
+    struct vram_value old = box->at[i];
+    box->at[i] = v;
+    vram_value_drop(m, old);
+}
+
 void vram_box_push(struct vram_machine *m, struct vram_box *box, struct vram_value v)
 {
+    if (box->refs < 0)
+        vram_throw(m, VRAM_E_FORMAT, "this list belongs to a declaration and stays as it is");
+    if (box->n == VRAM_MAX_BOX)
+        vram_throw(m, VRAM_E_LIMIT, "a list of more than %d values", VRAM_MAX_BOX);
     if (box->n == box->cap) {
         uint32_t cap = box->cap ? box->cap * 2 : 8;
         struct vram_value *at = vram_machine_alloc(m, cap, sizeof *at);
         memcpy(at, box->at, box->n * sizeof *at);
         box->at = at;
         box->cap = cap;
-    }
-    if (v.kind == VRAM_V_BOX && v.u.box->depth >= box->depth) {
-        if (v.u.box->depth >= VRAM_MAX_BOX_DEPTH)
-            vram_throw(m, VRAM_E_LIMIT, "containers nest more than %d deep", VRAM_MAX_BOX_DEPTH);
-        box->depth = (uint16_t)(v.u.box->depth + 1);
     }
     box->at[box->n++] = v;
 }

@@ -57,6 +57,14 @@ int vram_override_size(struct vram_builder *b, const struct vram_value *size, in
 /* Applies the noted values, each with its finding; *changed when there were any. */
 int vram_overrides_apply(struct vram_builder *b, bool *changed);
 
+/* family.c: rows and classes by name; *out is NULL, *cls VRAM_NO_INDEX when no file has them */
+int vram_family_of(struct vram_builder *b, vram_sym model_type, const struct vram_family **out);
+int vram_class_named(struct vram_builder *b, vram_sym name, uint32_t *cls);
+/* Fills in what the config of a new scope leaves out.  May throw. */
+int vram_family_defaults(struct vram_builder *b, struct vram_frame *f);
+/* Paths of the tensors, by the renamings of the model's family. */
+int vram_family_rename(struct vram_builder *b);
+
 /* bind.c */
 int vram_bind_index(struct vram_builder *b);
 /* Binds the newest parameter of the tree; sizes: its dims as evaluated. */

@@ -26,8 +26,8 @@ def main():
         with open(path, encoding="ascii") as source:
             text = source.read()
         body.append("    {\"%s\",\n%s},\n" % (os.path.basename(path), c_string(strip(text))))
-        for match in re.finditer(r"^(module|function|family) (\w+)", text, re.M):
-            names.append((match.group(2), number))
+        for match in re.finditer(r'^(?:module|function|family) +"?([\w.-]+)', text, re.M):
+            names.append((match.group(1), number))
     names.sort()
     with open(out, "w", encoding="ascii") as c:
         c.write('/* Made from the .vt files by embed.py. */\n#include "models/embedded.h"\n\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n')

@@ -127,10 +127,13 @@ static int scope_for(struct names *g, const char *path, size_t n, uint32_t paren
     vram_sym short_name = vram_sym_add(g->cx->syms, name, (size_t)(path + n - name), 1);
     if (sym == VRAM_SYM_NONE || short_name == VRAM_SYM_NONE)
         return vram_fail_memory(g->cx);
-    const char *component = vram_component_of_path(vram_sym_text(g->cx->syms, sym), g->multimodal);
+    vram_sym component =
+        vram_sym_of(g->cx->syms, vram_component_of_path(vram_sym_text(g->cx->syms, sym), g->multimodal));
+    if (component == VRAM_SYM_NONE)
+        return vram_fail_memory(g->cx);
     t->scopes[t->nscopes] = (struct vram_scope){
         .name = short_name, .path = sym, .parent = parent, .cls = VRAM_NO_INDEX, .repeat = 1,
-        .component = vram_sym_of(g->cx->syms, component), .first_param = t->nparams};
+        .component = component, .first_param = t->nparams};
     *out = t->nscopes++;
     return VRAM_OK;
 }
@@ -154,6 +157,8 @@ static int add_param(struct names *g, const struct entry *e)
                            .elements = 1, .bytes = tensor->bytes};
     for (uint32_t i = 0; i < tensor->rank; i++) /* the header's checks proved that it fits */
         p.elements *= (uint64_t)tensor->dims[i];
+    if (p.name == VRAM_SYM_NONE)
+        return vram_fail_memory(g->cx);
     tensor->bound = true;
     t->params[t->nparams++] = p;
     t->scopes[scope].nparams++;
@@ -190,12 +195,12 @@ int vram_tree_from_names(struct vram_cx *cx, struct vram_checkpoint *c, struct v
         qsort(order, c->ntensors, sizeof *order, by_path);
     g.cap_scopes = nscopes < cx->limits->scopes ? nscopes : (uint32_t)cx->limits->scopes;
     t.scopes = vram_arena_array(cx->arena, g.cap_scopes, sizeof *t.scopes);
-    if (!t.scopes)
+    vram_sym component = vram_sym_of(cx->syms, vram_component_of_path("", g.multimodal));
+    if (!t.scopes || component == VRAM_SYM_NONE)
         return vram_fail_memory(cx);
     t.nscopes = 1;
     t.scopes[0] = (struct vram_scope){
-        .cls = VRAM_NO_INDEX, .repeat = 1,
-        .component = vram_sym_of(cx->syms, vram_component_of_path("", g.multimodal))};
+        .cls = VRAM_NO_INDEX, .repeat = 1, .component = component};
     for (uint32_t i = 0; i < c->ntensors; i++)
         VRAM_TRY(add_param(&g, &order[i]));
     close_scopes(&t);

@@ -95,15 +95,21 @@ static void follow(struct vram_config *object)
     }
 }
 
+/* Is it what a template makes of other values, each time anew? */
+static bool follows(const struct vram_config *c)
+{
+    return c->templated && c->origin == VRAM_ORIGIN_DERIVED;
+}
+
 int vram_overrides_apply(struct vram_builder *b, bool *changed)
 {
     bool direct = false;
     *changed = false;
     for (size_t i = 0; i < b->overrides.n; i++)
-        direct = direct || b->overrides.at[i].direct;
+        direct = direct || (b->overrides.at[i].direct && !follows(b->overrides.at[i].config));
     for (size_t i = 0; i < b->overrides.n; i++) {
         const struct vram_override *o = &b->overrides.at[i];
-        if (direct && !o->direct)
+        if (direct && (!o->direct || follows(o->config)))
             continue; /* products may be right once the sizes themselves are */
         VRAM_TRY(tell(b, o));
         o->config->integer = o->value;

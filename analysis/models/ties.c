@@ -66,6 +66,7 @@ static int holds(struct vram_builder *b, uint32_t scope, uint32_t condition, boo
     if (code)
         return code;
     *yes = true;
+    vram_step(&b->machine);
     if (condition) {
         vram_eval(&b->machine, &f, condition - 1, &v);
         *yes = vram_truth(&b->machine, v);

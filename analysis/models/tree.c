@@ -69,8 +69,7 @@ static void attribute(struct vram_builder *b, struct vram_frame *f, const struct
     struct vram_value v = eval(b, f, d->value);
     if (v.kind == VRAM_V_NONE && d->fallback)
         v = eval(b, f, d->fallback);
-    if (v.kind == VRAM_V_BOX)
-        v.u.box->refs = -1; /* lives as long as the tree */
+    vram_value_keep(&b->machine, v, 0);
     *member = v;
 }
 
@@ -88,6 +87,9 @@ static void parameter(struct vram_builder *b, struct vram_frame *f, const struct
                    (unsigned long long)b->cx->limits->params);
     int64_t *dims = vram_machine_alloc(m, rank ? rank : 1, sizeof *dims);
     for (uint32_t i = 0; i < rank; i++) {
+        if (list.u.box->at[i].kind == VRAM_V_NONE)
+            vram_throw(m, VRAM_E_RANGE, "'%s' has a size that is none: does config.json say it?",
+                       vram_sym_text(b->cx->syms, d->name));
         if (list.u.box->at[i].kind != VRAM_V_INT || list.u.box->at[i].u.i < 0)
             vram_throw(m, VRAM_E_RANGE, "'%s' has a size that is no positive integer",
                        vram_sym_text(b->cx->syms, d->name));
@@ -118,37 +120,16 @@ static void parameter(struct vram_builder *b, struct vram_frame *f, const struct
 
 /* ---- children ----------------------------------------------------------------------------- */
 
-/* Lets the linker parse the file that defines a name; a name that no file has is no error here. */
-static void want(struct vram_builder *b, vram_sym name)
-{
-    if (!b->linker->require)
-        return;
-    int code = b->linker->require(b->linker->ctx, b->cx, b->program, name);
-    if (code && code != VRAM_E_NOTFOUND)
-        check(b, code);
-}
-
-static uint32_t class_named(struct vram_builder *b, vram_sym name)
-{
-    if (vram_program_class(b->program, name) == VRAM_NO_INDEX)
-        want(b, name);
-    return vram_program_class(b->program, name);
-}
-
-static const struct vram_family *family_of(struct vram_builder *b, vram_sym model_type)
-{
-    if (!vram_program_family(b->program, model_type))
-        want(b, model_type);
-    return vram_program_family(b->program, model_type);
-}
-
 /* auto: the class that the config's model_type names */
 static uint32_t class_by_config(struct vram_builder *b, const struct vram_config *config)
 {
     const struct vram_config *type = vram_config_get_text(b->cx, config, "model_type");
-    const struct vram_family *family =
-        type && type->type == VRAM_CONFIG_STRING ? family_of(b, type->text) : NULL;
-    uint32_t cls = family ? class_named(b, family->base) : VRAM_NO_INDEX;
+    const struct vram_family *family = NULL;
+    uint32_t cls = VRAM_NO_INDEX;
+    if (type && type->type == VRAM_CONFIG_STRING)
+        check(b, vram_family_of(b, type->text, &family));
+    if (family)
+        check(b, vram_class_named(b, family->base, &cls));
     if (cls == VRAM_NO_INDEX)
         vram_throw(&b->machine, VRAM_E_UNSUPPORTED, "no template for model_type '%s'",
                    type && type->type == VRAM_CONFIG_STRING ? vram_sym_text(b->cx->syms, type->text)
@@ -239,7 +220,7 @@ static void children(struct vram_builder *b, struct vram_frame *f, const struct 
         for (uint32_t k = i; digits == 0 || k; k /= 10)
             number[15 - ++digits] = (char)('0' + k % 10);
         number[15] = 0;
-        vram_sym name = vram_sym_of(b->cx->syms, number + 15 - digits);
+        vram_sym name = vram_machine_sym(&b->machine, number + 15 - digits);
         if (d->loop_slot)
             f->slots[d->loop_slot - 1] = vram_int(i);
         uint32_t id = child(b, f, d, name, join(b, path, number + 15 - digits));
@@ -256,9 +237,11 @@ static void bind_init(struct vram_builder *b, struct vram_frame *f, struct vram_
                       uint32_t members)
 {
     const struct vram_class *c = f->cls;
-    if (call->nargs > c->ninit)
-        vram_throw(&b->machine, VRAM_E_FORMAT, "%s takes %u arguments",
-                   vram_sym_text(b->cx->syms, c->name), (unsigned)c->ninit);
+    const char *name = vram_sym_text(b->cx->syms, c->name);
+    uint32_t used = 0; /* keywords, one bit each */
+    if (call->nargs > c->npositional)
+        vram_throw(&b->machine, VRAM_E_FORMAT, "%s takes %u positional arguments, %u were given",
+                   name, (unsigned)c->npositional, (unsigned)call->nargs);
     for (uint32_t i = 0; i < c->ninit; i++) {
         const struct vram_param_def *p = &b->program->params.at[c->init + i];
         struct vram_value v = {0};
@@ -268,20 +251,24 @@ static void bind_init(struct vram_builder *b, struct vram_frame *f, struct vram_
         for (uint32_t k = 0; !given && k < call->nkw; k++)
             if (call->kw[k].name == p->name) {
                 v = call->kw[k].value;
+                used |= 1u << k;
                 given = true;
             }
         if (!given && !p->fallback)
-            vram_throw(&b->machine, VRAM_E_FORMAT, "%s needs '%s'",
-                       vram_sym_text(b->cx->syms, c->name), vram_sym_text(b->cx->syms, p->name));
+            vram_throw(&b->machine, VRAM_E_FORMAT, "%s needs '%s'", name,
+                       vram_sym_text(b->cx->syms, p->name));
         if (!given)
             v = eval(b, f, p->fallback);
-        if (v.kind == VRAM_V_BOX)
-            v.u.box->refs = -1;
+        vram_value_keep(&b->machine, v, 0);
         uint32_t at = vram_class_member(b->program, c, p->name);
         if (at == VRAM_NO_INDEX)
             vram_throw(&b->machine, VRAM_E_INTERNAL, "a constructor argument without a member");
         b->tree.members[members + at] = v;
     }
+    for (uint32_t k = 0; k < call->nkw; k++)
+        if (!(used & (1u << k)))
+            vram_throw(&b->machine, VRAM_E_FORMAT, "%s takes no keyword '%s'", name,
+                       vram_sym_text(b->cx->syms, call->kw[k].name));
 }
 
 static void declare(struct vram_builder *b, struct vram_frame *f, uint32_t members, bool nested)
@@ -289,7 +276,8 @@ static void declare(struct vram_builder *b, struct vram_frame *f, uint32_t membe
     for (uint32_t i = 0; i < f->cls->nmembers; i++) {
         const struct vram_decl *d = &b->program->decls.at[f->cls->members[i]];
         bool is_child = d->kind == VRAM_DECL_CHILD || d->kind == VRAM_DECL_CHILDREN;
-        b->machine.at = UINT32_MAX;
+        uint32_t node = d->dims ? d->dims : d->count ? d->count : d->value;
+        b->machine.at = node ? node - 1 : UINT32_MAX;
         if (d->kind == VRAM_DECL_METHOD || is_child != nested)
             continue;
         if (!holds(b, f, d->condition)) {
@@ -326,7 +314,8 @@ static uint32_t instance(struct vram_builder *b, uint32_t cls, uint32_t parent, 
     b->tree.members = grow(b, b->tree.members, b->tree.nmembers, &b->cap_members, c->nmembers,
                            sizeof *b->tree.members);
     uint32_t id = b->tree.nscopes++, members = b->tree.nmembers;
-    memset(b->tree.members + members, 0, c->nmembers * sizeof *b->tree.members);
+    if (c->nmembers)
+        memset(b->tree.members + members, 0, c->nmembers * sizeof *b->tree.members);
     b->tree.nmembers += c->nmembers;
     b->tree.scopes[id] = (struct vram_scope){
         .name = name, .path = path, .parent = parent, .cls = cls,
@@ -335,6 +324,8 @@ static uint32_t instance(struct vram_builder *b, uint32_t cls, uint32_t parent, 
     struct vram_frame f = {.scope = id, .cls = c};
     f.slots = vram_slots_take(m, c->build_slots);
     m->scope = id;
+    if (id == 0 || config != b->tree.scopes[parent].config)
+        check(b, vram_family_defaults(b, &f));
     bind_init(b, &f, init, members);
     declare(b, &f, members, false);
     declare(b, &f, members, true);
@@ -362,12 +353,11 @@ static void reset(struct vram_builder *b)
 static int build_once(struct vram_builder *b, uint32_t cls)
 {
     struct vram_call none = {.nargs = 0};
-    vram_sym component = vram_sym_of(b->cx->syms, "decoder");
     int code = setjmp(b->machine.escape);
     if (code)
         return code;
     reset(b);
-    instance(b, cls, 0, 0, 0, b->checkpoint->config, component, &none);
+    instance(b, cls, 0, 0, 0, b->checkpoint->config, vram_machine_sym(&b->machine, "decoder"), &none);
     return VRAM_OK;
 }
 
@@ -418,18 +408,20 @@ static enum vram_dtype stored_dtype(const struct vram_cx *cx, const struct vram_
 static int root_class(struct vram_builder *b, uint32_t *out)
 {
     const struct vram_checkpoint *c = b->checkpoint;
-    int code = setjmp(b->machine.escape);
+    const struct vram_family *f;
     *out = VRAM_NO_INDEX;
-    if (code || !c->config)
-        return code;
+    vram_sym name = vram_sym_of(b->cx->syms, c->class_name);
+    vram_sym type = vram_sym_of(b->cx->syms, c->family);
+    if (name == VRAM_SYM_NONE || type == VRAM_SYM_NONE)
+        return vram_fail_memory(b->cx);
+    if (!c->config)
+        return VRAM_OK;
     if (*c->class_name)
-        *out = class_named(b, vram_sym_of(b->cx->syms, c->class_name));
+        VRAM_TRY(vram_class_named(b, name, out));
     if (*out != VRAM_NO_INDEX || !*c->family)
         return VRAM_OK;
-    const struct vram_family *f = family_of(b, vram_sym_of(b->cx->syms, c->family));
-    if (f)
-        *out = class_named(b, f->causal ? f->causal : f->base);
-    return VRAM_OK;
+    VRAM_TRY(vram_family_of(b, type, &f));
+    return f ? vram_class_named(b, f->causal ? f->causal : f->base, out) : VRAM_OK;
 }
 
 static int unknown(struct vram_builder *b, const char *why, struct vram_tree *out)
@@ -464,6 +456,7 @@ int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
     b->machine.tag_config = vram_tag_config;
     b->machine.tag_product = vram_tag_product;
     b->machine.tags = b;
+    VRAM_TRY(vram_family_rename(b));
     VRAM_TRY(vram_bind_index(b));
     b->tree.program = program;
     b->tree.syms = cx->syms;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LoRA: a copy of the module tree in which every adapted Linear has become PEFT's module around it.
+ * LoRA: a copy of the module tree in which every adapted Linear, or module that extends it, has
+ * become PEFT's module around it.
  * The frozen model is not touched; numbers of scopes and parameters shift, so that registration
  * order stays what the framework's is (base, then A, then B).
  */
@@ -14,6 +15,7 @@ struct adapt {
     const struct vram_setup *setup;
     struct vram_tree *to;
     uint32_t lora, linear, dropout; /* classes */
+    vram_sym weight;
     uint32_t *scope_map, *param_map;
     const char *targets;
 };
@@ -49,11 +51,45 @@ static bool targeted(const struct adapt *a, const char *path)
     return false;
 }
 
+static bool is_linear(const struct adapt *a, uint32_t cls)
+{
+    while (cls != a->linear && cls != VRAM_NO_INDEX)
+        cls = a->from->program->classes.at[cls].base;
+    return cls != VRAM_NO_INDEX;
+}
+
+/* The member of a module; none when it has no such member. */
+static struct vram_value member_of(const struct adapt *a, const struct vram_scope *s, vram_sym name)
+{
+    const struct vram_program *g = a->from->program;
+    uint32_t i = vram_class_member(g, &g->classes.at[s->cls], name);
+    return i == VRAM_NO_INDEX ? (struct vram_value){0} : a->from->members[s->members + i];
+}
+
+/* The matrix of a Linear; NULL when the module has none. */
+static const struct vram_param *weight_of(const struct adapt *a, const struct vram_scope *s)
+{
+    struct vram_value v = member_of(a, s, a->weight);
+    const struct vram_param *w = v.kind == VRAM_V_PARAM ? &a->from->params[v.u.i] : NULL;
+    return w && w->rank == 2 ? w : NULL;
+}
+
 static bool adapted(const struct adapt *a, uint32_t scope)
 {
     const struct vram_scope *s = &a->from->scopes[scope];
-    return s->cls == a->linear && vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
-           targeted(a, vram_sym_text(a->cx->syms, s->path));
+    return is_linear(a, s->cls) && s->end == scope + 1 &&
+           vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
+           targeted(a, vram_sym_text(a->cx->syms, s->path)) && weight_of(a, s);
+}
+
+/* A weight is [outputs, inputs]; who keeps it the other way says so in its constructor. */
+static bool transposed(const struct adapt *a, const struct vram_scope *s,
+                       const struct vram_param *w)
+{
+    struct vram_value in = member_of(a, s, vram_sym_find(a->cx->syms, "inputs", 6));
+    struct vram_value out = member_of(a, s, vram_sym_find(a->cx->syms, "outputs", 7));
+    return in.kind == VRAM_V_INT && out.kind == VRAM_V_INT && in.u.i == w->dims[0] &&
+           out.u.i == w->dims[1] && w->dims[0] != w->dims[1];
 }
 
 static int copy_params(struct adapt *a, uint32_t old, uint32_t new)
@@ -77,27 +113,45 @@ static uint32_t new_scope(struct adapt *a, uint32_t parent, const char *name, ui
     char *path = vram_format(a->cx->arena, "%s.%s", vram_sym_text(a->cx->syms, p->path), name);
     if (!path)
         return VRAM_NO_INDEX;
+    vram_sym path_sym = vram_sym_of(a->cx->syms, path), name_sym = vram_sym_of(a->cx->syms, name);
+    if (path_sym == VRAM_SYM_NONE || name_sym == VRAM_SYM_NONE)
+        return VRAM_NO_INDEX;
     t->scopes[t->nscopes] = (struct vram_scope){
-        .name = vram_sym_of(a->cx->syms, name), .path = vram_sym_of(a->cx->syms, path),
+        .name = name_sym, .path = path_sym,
         .parent = parent, .cls = cls, .component = p->component, .members = t->nmembers,
         .first_param = t->nparams, .end = t->nscopes + 1, .repeat = 1, .config = p->config};
     t->nmembers += t->program->classes.at[cls].nmembers;
     return t->nscopes++;
 }
 
-static struct vram_value *member(struct adapt *a, uint32_t scope, const char *name)
+/* Sets a member of a new module. */
+static int set(struct adapt *a, uint32_t scope, const char *name, struct vram_value v)
 {
     const struct vram_scope *s = &a->to->scopes[scope];
     const struct vram_class *c = &a->to->program->classes.at[s->cls];
-    uint32_t i = vram_class_member(a->to->program, c, vram_sym_of(a->cx->syms, name));
-    return &a->to->members[s->members + i];
+    vram_sym sym = vram_sym_of(a->cx->syms, name);
+    if (sym == VRAM_SYM_NONE)
+        return vram_fail_memory(a->cx);
+    uint32_t i = vram_class_member(a->to->program, c, sym);
+    if (i == VRAM_NO_INDEX)
+        return vram_fail(a->cx, VRAM_E_FORMAT, VRAM_NO_OFFSET, "the template of %s has no '%s'",
+                         vram_sym_text(a->cx->syms, c->name), name);
+    a->to->members[s->members + i] = v;
+    return VRAM_OK;
 }
 
-static struct vram_value module(uint32_t scope)
+static int set_module(struct adapt *a, uint32_t scope, const char *name, uint32_t module)
 {
     struct vram_value v = {.kind = VRAM_V_MODULE};
-    v.u.i = scope;
-    return v;
+    v.u.i = module;
+    return set(a, scope, name, v);
+}
+
+static int set_real(struct adapt *a, uint32_t scope, const char *name, double x)
+{
+    struct vram_value v = {.kind = VRAM_V_FLOAT};
+    v.u.f = x;
+    return set(a, scope, name, v);
 }
 
 /* A Linear of the adapter: one weight, no bias. */
@@ -114,20 +168,20 @@ static int small_linear(struct adapt *a, uint32_t parent, const char *name, int6
         return vram_fail_memory(a->cx);
     dims[0] = rows;
     dims[1] = columns;
-    struct vram_param p = {.name = vram_sym_of(a->cx->syms, "weight"),
-                           .path = vram_sym_of(a->cx->syms, path), .scope = s,
+    struct vram_param p = {.name = a->weight, .path = vram_sym_of(a->cx->syms, path), .scope = s,
                            .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX, .dtype = (uint8_t)dtype,
                            .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .dims = dims};
+    if (p.path == VRAM_SYM_NONE)
+        return vram_fail_memory(a->cx);
     if (__builtin_mul_overflow(rows, columns, &p.elements) ||
         !vram_dtype_bytes(dtype, p.elements, &p.bytes))
         return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "lora.rank is too large");
     struct vram_value v = {.kind = VRAM_V_PARAM};
     v.u.i = t->nparams;
-    *member(a, s, "weight") = v;
+    VRAM_TRY(set(a, s, "weight", v));
     t->params[t->nparams++] = p;
     t->scopes[s].nparams = 1;
-    *member(a, parent, name) = module(s);
-    return VRAM_OK;
+    return set_module(a, parent, name, s);
 }
 
 /* members of an unchanged module; numbers are mapped when all are known */
@@ -145,10 +199,8 @@ static int wrap(struct adapt *a, uint32_t old)
 {
     struct vram_tree *t = a->to;
     const struct vram_scope *s = &a->from->scopes[old];
-    struct vram_value weight_value =
-        a->from->members[s->members + vram_class_member(t->program, &t->program->classes.at[s->cls],
-                                                        vram_sym_of(a->cx->syms, "weight"))];
-    const struct vram_param *weight = &a->from->params[weight_value.u.i];
+    const struct vram_param *weight = weight_of(a, s);
+    bool swap = transposed(a, s, weight);
     uint32_t id = t->nscopes++;
     t->scopes[id] = *s;
     t->scopes[id].cls = a->lora;
@@ -159,7 +211,7 @@ static int wrap(struct adapt *a, uint32_t old)
     t->nmembers += t->program->classes.at[a->lora].nmembers;
     a->scope_map[old] = id;
 
-    uint32_t base = new_scope(a, id, "base_layer", a->linear);
+    uint32_t base = new_scope(a, id, "base_layer", s->cls);
     if (base == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
     t->nmembers = t->scopes[base].members;
@@ -168,15 +220,13 @@ static int wrap(struct adapt *a, uint32_t old)
     uint32_t drop = new_scope(a, id, "lora_dropout", a->dropout);
     if (drop == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
-    member(a, drop, "p")->kind = VRAM_V_FLOAT;
-    member(a, drop, "p")->u.f = a->setup->lora_dropout;
-    *member(a, id, "base_layer") = module(base);
-    *member(a, id, "lora_dropout") = module(drop);
-    member(a, id, "scaling")->kind = VRAM_V_FLOAT;
-    member(a, id, "scaling")->u.f = 1;
+    VRAM_TRY(set_real(a, drop, "p", a->setup->lora_dropout));
+    VRAM_TRY(set_module(a, id, "base_layer", base));
+    VRAM_TRY(set_module(a, id, "lora_dropout", drop));
+    VRAM_TRY(set_real(a, id, "scaling", 1));
     enum vram_dtype dtype = a->setup->lora_dtype ? a->setup->lora_dtype : a->setup->dtype;
-    VRAM_TRY(small_linear(a, id, "lora_A", a->setup->lora_rank, weight->dims[1], dtype));
-    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[0], a->setup->lora_rank, dtype));
+    VRAM_TRY(small_linear(a, id, "lora_A", a->setup->lora_rank, weight->dims[!swap], dtype));
+    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[swap], a->setup->lora_rank, dtype));
     t->scopes[id].end = t->nscopes;
     return VRAM_OK;
 }
@@ -240,9 +290,15 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
     out->syms = cx->syms;
     if (!tree->known || setup->mode != VRAM_MODE_TRAIN)
         return VRAM_OK;
-    a.lora = vram_program_class(tree->program, vram_sym_of(cx->syms, "LoraLinear"));
-    a.linear = vram_program_class(tree->program, vram_sym_of(cx->syms, "Linear"));
-    a.dropout = vram_program_class(tree->program, vram_sym_of(cx->syms, "Dropout"));
+    a.weight = vram_sym_of(cx->syms, "weight");
+    vram_sym lora = vram_sym_of(cx->syms, "LoraLinear"), linear = vram_sym_of(cx->syms, "Linear");
+    vram_sym dropout = vram_sym_of(cx->syms, "Dropout");
+    if (a.weight == VRAM_SYM_NONE || lora == VRAM_SYM_NONE || linear == VRAM_SYM_NONE ||
+        dropout == VRAM_SYM_NONE)
+        return vram_fail_memory(cx);
+    a.lora = vram_program_class(tree->program, lora);
+    a.linear = vram_program_class(tree->program, linear);
+    a.dropout = vram_program_class(tree->program, dropout);
     if (a.lora == VRAM_NO_INDEX || a.linear == VRAM_NO_INDEX || a.dropout == VRAM_NO_INDEX)
         return VRAM_OK;
     bool wanted = false;

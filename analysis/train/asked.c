@@ -9,7 +9,7 @@
 static struct vram_value text_value(struct vram_machine *m, const char *text)
 {
     struct vram_value v = {.kind = VRAM_V_STRING};
-    v.u.i = vram_sym_of(m->cx->syms, text);
+    v.u.i = vram_machine_sym(m, text);
     return v;
 }
 

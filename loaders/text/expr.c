@@ -4,116 +4,17 @@
  */
 #include "text/parser.h"
 
-#include <string.h>
-
 #include "base/vec.h"
 #include "ir/dtype.h"
+#include "plan/settings.h"
 
-int vram_parse_next(struct vram_parser *p) { return vram_lexer_next(&p->lex); }
-
-bool vram_parse_is(const struct vram_parser *p, const char *punct)
+/* What was parsed is one higher than the highest of its parts. */
+static int higher(struct vram_parser *p, unsigned than)
 {
-    return p->lex.token == VRAM_T_PUNCT && !strcmp(p->lex.punct, punct);
-}
-
-bool vram_parse_is_name(const struct vram_parser *p, const char *name)
-{
-    size_t n = p->lex.end - p->lex.start;
-    return p->lex.token == VRAM_T_NAME && strlen(name) == n &&
-           !memcmp(p->lex.text + p->lex.start, name, n);
-}
-
-int vram_parse_take(struct vram_parser *p, const char *punct, bool *taken)
-{
-    *taken = vram_parse_is(p, punct);
-    return *taken ? vram_parse_next(p) : VRAM_OK;
-}
-
-int vram_parse_take_name(struct vram_parser *p, const char *name, bool *taken)
-{
-    *taken = vram_parse_is_name(p, name);
-    return *taken ? vram_parse_next(p) : VRAM_OK;
-}
-
-int vram_parse_expect(struct vram_parser *p, const char *punct)
-{
-    if (!vram_parse_is(p, punct))
-        return vram_lexer_fail(&p->lex, "expected '%s'", punct);
-    return vram_parse_next(p);
-}
-
-static const char *const reserved[] = {"if",   "else", "for",  "in",   "return", "del",  "with",
-                                       "and",  "or",   "not",  "none", "true",   "false", "config",
-                                       "setting", "training", "grad", "autocast", "checkpointing"};
-
-static bool is_reserved(const struct vram_parser *p)
-{
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (vram_parse_is_name(p, reserved[i]))
-            return true;
-    return false;
-}
-
-static int intern(struct vram_parser *p, vram_sym *out)
-{
-    *out = vram_sym_add(p->cx->syms, p->lex.text + p->lex.start, p->lex.end - p->lex.start, 1);
-    return *out == VRAM_SYM_NONE ? vram_fail_memory(p->cx) : VRAM_OK;
-}
-
-int vram_parse_name(struct vram_parser *p, vram_sym *out)
-{
-    if (p->lex.token != VRAM_T_NAME)
-        return vram_lexer_fail(&p->lex, "expected a name");
-    if (is_reserved(p))
-        return vram_lexer_fail(&p->lex, "a reserved word cannot be a name here");
-    VRAM_TRY(intern(p, out));
-    return vram_parse_next(p);
-}
-
-int vram_parse_node(struct vram_parser *p, uint32_t *out, struct vram_node node)
-{
-    struct vram_program *g = p->program;
-    if (node.line == 0) {
-        node.line = p->lex.token_line;
-        node.column = p->lex.token_column;
-    }
-    if (g->nodes.n >= UINT32_MAX / 2)
-        return vram_fail(p->cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "the templates are too large");
-    if (!vram_vec_push(&g->nodes, p->cx->arena, node))
-        return vram_fail_memory(p->cx);
-    *out = (uint32_t)g->nodes.n - 1;
-    return VRAM_OK;
-}
-
-int vram_parse_list(struct vram_parser *p, const uint32_t *items, size_t n, uint32_t *first)
-{
-    struct vram_program *g = p->program;
-    if (!vram_vec_room(&g->lists, p->cx->arena, n))
-        return vram_fail_memory(p->cx);
-    *first = (uint32_t)g->lists.n;
-    if (n)
-        memcpy(g->lists.at + g->lists.n, items, n * sizeof *items);
-    g->lists.n += n;
-    return VRAM_OK;
-}
-
-uint32_t vram_parse_local(const struct vram_parser *p, vram_sym name)
-{
-    for (uint32_t i = 0; i < p->nlocals; i++)
-        if (p->locals[i] == name)
-            return i;
-    return VRAM_NO_INDEX;
-}
-
-int vram_parse_add_local(struct vram_parser *p, vram_sym name, uint32_t *slot)
-{
-    *slot = vram_parse_local(p, name);
-    if (*slot != VRAM_NO_INDEX)
-        return VRAM_OK;
-    if (p->nlocals == VRAM_MAX_LOCALS)
-        return vram_lexer_fail(&p->lex, "more than %d names in one body", VRAM_MAX_LOCALS);
-    *slot = p->nlocals;
-    p->locals[p->nlocals++] = name;
+    p->height = (p->height > than ? p->height : than) + 1;
+    if (p->height > VRAM_MAX_HEIGHT)
+        return vram_lexer_fail(&p->lex, "an expression is more than %d operations deep",
+                               VRAM_MAX_HEIGHT);
     return VRAM_OK;
 }
 
@@ -125,22 +26,25 @@ static int enter(struct vram_parser *p)
     return VRAM_OK;
 }
 
-/* a, b ... up to `close`; the count of items */
+/* a, b ... up to `close`; the count of items.  The height is that of the highest. */
 static int items_until(struct vram_parser *p, const char *close, uint32_t *items, size_t *n,
                        bool *comma)
 {
     bool taken;
+    unsigned most = 0;
     *n = 0;
     *comma = false;
     while (!vram_parse_is(p, close)) {
         if (*n == VRAM_MAX_LIST)
             return vram_lexer_fail(&p->lex, "more than %d items", VRAM_MAX_LIST);
         VRAM_TRY(vram_parse_expr(p, &items[(*n)++]));
+        most = p->height > most ? p->height : most;
         VRAM_TRY(vram_parse_take(p, ",", &taken));
         *comma = *comma || taken;
         if (!taken && !vram_parse_is(p, close))
             return vram_lexer_fail(&p->lex, "expected ',' or '%s'", close);
     }
+    p->height = most;
     return vram_parse_next(p);
 }
 
@@ -149,10 +53,11 @@ int vram_parse_dims(struct vram_parser *p, uint32_t *out)
     uint32_t items[VRAM_MAX_LIST], first;
     size_t n;
     bool comma;
-    struct vram_node node = {.kind = VRAM_N_LIST, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {
+        .kind = VRAM_N_LIST, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_expect(p, "["));
     VRAM_TRY(items_until(p, "]", items, &n, &comma));
+    VRAM_TRY(higher(p, 0));
     VRAM_TRY(vram_parse_list(p, items, n, &first));
     node.a = first;
     node.b = (uint32_t)n;
@@ -174,9 +79,12 @@ int vram_parse_call(struct vram_parser *p, uint32_t callee, uint32_t *out)
 {
     uint32_t items[VRAM_MAX_LIST];
     size_t n = 0, nargs = 0;
+    unsigned most = p->height;
     bool taken, keywords = false;
-    struct vram_node node = {.kind = VRAM_N_CALL, .a = callee, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {.kind = VRAM_N_CALL,
+                             .a = callee,
+                             .line = p->program->nodes.at[callee].line,
+                             .column = p->program->nodes.at[callee].column};
     VRAM_TRY(vram_parse_expect(p, "("));
     while (!vram_parse_is(p, ")")) {
         vram_sym name = 0;
@@ -187,7 +95,7 @@ int vram_parse_call(struct vram_parser *p, uint32_t callee, uint32_t *out)
         if (rest) {
             keywords = true; /* a pair with the empty name spreads a record */
         } else if (keyword_ahead(p)) {
-            VRAM_TRY(intern(p, &name));
+            VRAM_TRY(vram_parse_intern(p, &name));
             VRAM_TRY(vram_parse_next(p));
             VRAM_TRY(vram_parse_next(p));
             keywords = true;
@@ -196,6 +104,7 @@ int vram_parse_call(struct vram_parser *p, uint32_t callee, uint32_t *out)
         }
         uint32_t value;
         VRAM_TRY(vram_parse_expr(p, &value));
+        most = p->height > most ? p->height : most;
         if (keywords) {
             items[n++] = name;
             node.nkw++;
@@ -208,6 +117,7 @@ int vram_parse_call(struct vram_parser *p, uint32_t callee, uint32_t *out)
             return vram_lexer_fail(&p->lex, "expected ',' or ')'");
     }
     VRAM_TRY(vram_parse_next(p));
+    VRAM_TRY(higher(p, most));
     VRAM_TRY(vram_parse_list(p, items, n, &node.b));
     node.c = (uint32_t)nargs;
     return vram_parse_node(p, out, node);
@@ -217,9 +127,10 @@ static int record(struct vram_parser *p, uint32_t *out)
 {
     uint32_t items[VRAM_MAX_LIST];
     size_t n = 0;
+    unsigned most = 0;
     bool taken;
-    struct vram_node node = {.kind = VRAM_N_RECORD, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {
+        .kind = VRAM_N_RECORD, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_expect(p, "{"));
     while (!vram_parse_is(p, "}")) {
         if (n + 2 > VRAM_MAX_LIST)
@@ -227,70 +138,73 @@ static int record(struct vram_parser *p, uint32_t *out)
         VRAM_TRY(vram_parse_name(p, &items[n++]));
         VRAM_TRY(vram_parse_expect(p, ":"));
         VRAM_TRY(vram_parse_expr(p, &items[n++]));
+        most = p->height > most ? p->height : most;
         VRAM_TRY(vram_parse_take(p, ",", &taken));
         if (!taken && !vram_parse_is(p, "}"))
             return vram_lexer_fail(&p->lex, "expected ',' or '}'");
     }
     VRAM_TRY(vram_parse_next(p));
+    VRAM_TRY(higher(p, most));
     VRAM_TRY(vram_parse_list(p, items, n, &node.a));
     node.b = (uint32_t)n / 2;
     return vram_parse_node(p, out, node);
 }
 
 /* setting(checkpointing.reentrant): the key is not an expression */
-static int setting(struct vram_parser *p, uint32_t *out)
+static int setting(struct vram_parser *p, struct vram_node *node)
 {
-    struct vram_node node = {.kind = VRAM_N_SETTING, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    const char *rest;
+    bool more;
     VRAM_TRY(vram_parse_next(p));
-    size_t from = p->lex.at;
-    if (!vram_parse_is(p, "("))
-        return vram_lexer_fail(&p->lex, "expected '(' and a plan key");
-    size_t n = 0;
-    while (from + n < p->lex.n && p->lex.text[from + n] != ')' && p->lex.text[from + n] != '\n')
-        n++;
-    node.a = vram_sym_add(p->cx->syms, p->lex.text + from, n, 1);
-    if (node.a == VRAM_SYM_NONE)
-        return vram_fail_memory(p->cx);
-    while (!vram_parse_is(p, ")")) {
-        if (p->lex.token == VRAM_T_NEWLINE || p->lex.token == VRAM_T_END)
-            return vram_lexer_fail(&p->lex, "expected ')' behind the plan key");
+    VRAM_TRY(vram_parse_expect(p, "("));
+    uint32_t line = p->lex.token_line;
+    uint16_t column = p->lex.token_column;
+    size_t start = p->lex.start, end;
+    do {
+        if (p->lex.token != VRAM_T_NAME)
+            return vram_lexer_fail(&p->lex, "expected a plan key");
+        end = p->lex.end;
         VRAM_TRY(vram_parse_next(p));
-    }
-    VRAM_TRY(vram_parse_next(p));
-    return vram_parse_node(p, out, node);
+        VRAM_TRY(vram_parse_take(p, ".", &more));
+    } while (more);
+    node->a = vram_sym_add(p->cx->syms, p->lex.text + start, end - start, 1);
+    if (node->a == VRAM_SYM_NONE)
+        return vram_fail_memory(p->cx);
+    const char *key = vram_sym_text(p->cx->syms, node->a);
+    int row = vram_setting_find(key, &rest);
+    if (row < 0 || *rest)
+        return vram_lexer_fail_at(&p->lex, line, column, "there is no setting '%s'", key);
+    node->kind = VRAM_N_SETTING;
+    return vram_parse_expect(p, ")");
 }
 
 static int word(struct vram_parser *p, uint32_t *out)
 {
-    static const struct {
-        const char *name;
-        uint8_t kind;
-        uint32_t a;
-    } words[] = {{"none", VRAM_N_NONE, 0},
-                 {"true", VRAM_N_BOOL, 1},
-                 {"false", VRAM_N_BOOL, 0},
-                 {"training", VRAM_N_CONTEXT, VRAM_CONTEXT_TRAINING},
-                 {"grad", VRAM_N_CONTEXT, VRAM_CONTEXT_GRAD},
-                 {"autocast", VRAM_N_CONTEXT, VRAM_CONTEXT_AUTOCAST},
-                 {"checkpointing", VRAM_N_CONTEXT, VRAM_CONTEXT_CHECKPOINTING},
-                 {"config", VRAM_N_CONFIG, 0}};
     struct vram_node node = {.line = p->lex.token_line, .column = p->lex.token_column};
-    if (vram_parse_is_name(p, "setting"))
-        return setting(p, out);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (vram_parse_is_name(p, words[i].name)) {
-            node.kind = words[i].kind;
-            node.a = words[i].a;
-            VRAM_TRY(vram_parse_next(p));
-            return vram_parse_node(p, out, node);
-        }
+    const struct vram_word *r = vram_parse_word(p);
+    if (r && r->word == VRAM_WORD_SYNTAX)
+        return vram_lexer_fail(&p->lex, "expected an expression");
+    if (r && r->word == VRAM_WORD_SETTING) {
+        VRAM_TRY(setting(p, &node));
+        return vram_parse_node(p, out, node);
+    }
+    if (r) {
+        node.kind = r->kind;
+        node.a = r->a;
+        VRAM_TRY(vram_parse_next(p));
+        return vram_parse_node(p, out, node);
+    }
     vram_sym name;
-    VRAM_TRY(vram_parse_name(p, &name));
-    enum vram_dtype dtype = vram_dtype_by_name(vram_sym_text(p->cx->syms, name));
+    size_t n = p->lex.end - p->lex.start;
+    VRAM_TRY(vram_parse_intern(p, &name));
+    VRAM_TRY(vram_parse_next(p));
     uint32_t slot = vram_parse_local(p, name);
+    enum vram_dtype dtype = slot == VRAM_NO_INDEX && n <= 6 /* as long as "string" */
+                                ? vram_dtype_by_name(vram_sym_text(p->cx->syms, name))
+                                : VRAM_DT_NONE;
     node.kind = slot != VRAM_NO_INDEX ? VRAM_N_SLOT : dtype ? VRAM_N_DTYPE : VRAM_N_NAME;
     node.a = slot != VRAM_NO_INDEX ? slot : dtype ? (uint32_t)dtype : name;
+    node.b = slot != VRAM_NO_INDEX ? name : 0; /* for whoever prints it */
     return vram_parse_node(p, out, node);
 }
 
@@ -298,6 +212,7 @@ static int atom(struct vram_parser *p, uint32_t *out)
 {
     struct vram_node node = {.line = p->lex.token_line, .column = p->lex.token_column};
     struct vram_program *g = p->program;
+    p->height = 1;
     switch (p->lex.token) {
     case VRAM_T_INT:
         node.kind = VRAM_N_INT;
@@ -313,7 +228,7 @@ static int atom(struct vram_parser *p, uint32_t *out)
         break;
     case VRAM_T_STRING:
         node.kind = VRAM_N_STRING;
-        VRAM_TRY(intern(p, &node.a));
+        VRAM_TRY(vram_parse_intern(p, &node.a));
         break;
     case VRAM_T_NAME:
         return word(p, out);
@@ -332,6 +247,7 @@ static int atom(struct vram_parser *p, uint32_t *out)
                 *out = items[0];
                 return VRAM_OK;
             }
+            VRAM_TRY(higher(p, 0));
             node.kind = VRAM_N_TUPLE;
             node.b = (uint32_t)n;
             VRAM_TRY(vram_parse_list(p, items, n, &node.a));
@@ -349,8 +265,9 @@ static int postfix(struct vram_parser *p, uint32_t *out)
 {
     VRAM_TRY(atom(p, out));
     for (;;) {
-        struct vram_node node = {.a = *out, .line = p->lex.token_line,
-                                 .column = p->lex.token_column};
+        struct vram_node node = {
+            .a = *out, .line = p->lex.token_line, .column = p->lex.token_column};
+        unsigned height = p->height;
         if (vram_parse_is(p, "(")) {
             VRAM_TRY(vram_parse_call(p, *out, out));
             continue;
@@ -360,7 +277,7 @@ static int postfix(struct vram_parser *p, uint32_t *out)
             VRAM_TRY(vram_parse_next(p));
             if (p->lex.token != VRAM_T_NAME)
                 return vram_lexer_fail(&p->lex, "expected a name behind '.'");
-            VRAM_TRY(intern(p, &node.b));
+            VRAM_TRY(vram_parse_intern(p, &node.b));
             VRAM_TRY(vram_parse_next(p));
         } else if (vram_parse_is(p, "[")) {
             node.kind = VRAM_N_INDEX;
@@ -370,6 +287,7 @@ static int postfix(struct vram_parser *p, uint32_t *out)
         } else {
             return VRAM_OK;
         }
+        VRAM_TRY(higher(p, height));
         VRAM_TRY(vram_parse_node(p, out, node));
     }
 }
@@ -378,42 +296,65 @@ static int unary(struct vram_parser *p, uint32_t *out)
 {
     if (!vram_parse_is(p, "-"))
         return postfix(p, out);
-    struct vram_node node = {.kind = VRAM_N_NEGATE, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {
+        .kind = VRAM_N_NEGATE, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_next(p));
     VRAM_TRY(enter(p));
     VRAM_TRY(unary(p, &node.a));
     p->nesting--;
+    VRAM_TRY(higher(p, 0));
     return vram_parse_node(p, out, node);
 }
 
 struct level {
-    const char *punct;
-    enum vram_operator op;
-    int binds;
+    uint8_t op, binds;
 };
-static const struct level levels[] = {
-    {"==", VRAM_OPERATOR_EQ, 1}, {"!=", VRAM_OPERATOR_NE, 1}, {"<", VRAM_OPERATOR_LT, 1},
-    {"<=", VRAM_OPERATOR_LE, 1}, {">", VRAM_OPERATOR_GT, 1},  {">=", VRAM_OPERATOR_GE, 1},
-    {"+", VRAM_OPERATOR_ADD, 2}, {"-", VRAM_OPERATOR_SUB, 2}, {"*", VRAM_OPERATOR_MUL, 3},
-    {"/", VRAM_OPERATOR_DIV, 3}, {"//", VRAM_OPERATOR_FLOORDIV, 3}, {"%", VRAM_OPERATOR_MOD, 3}};
 
-static int binary(struct vram_parser *p, int binds, uint32_t *out)
+/* What the token is between two operands; binds 0 when it is no operator. */
+static struct level level_of(const struct vram_parser *p)
 {
-    if (binds > 3)
-        return unary(p, out);
-    VRAM_TRY(binary(p, binds + 1, out));
+    bool two = p->lex.punct[1] != 0;
+    switch (p->lex.token == VRAM_T_PUNCT ? p->lex.punct[0] : 0) {
+    case '=':
+        return (struct level){VRAM_OPERATOR_EQ, two};
+    case '!':
+        return (struct level){VRAM_OPERATOR_NE, 1};
+    case '<':
+        return (struct level){two ? VRAM_OPERATOR_LE : VRAM_OPERATOR_LT, 1};
+    case '>':
+        return (struct level){two ? VRAM_OPERATOR_GE : VRAM_OPERATOR_GT, 1};
+    case '+':
+        return (struct level){VRAM_OPERATOR_ADD, 2};
+    case '-':
+        return (struct level){VRAM_OPERATOR_SUB, 2};
+    case '*':
+        return (struct level){VRAM_OPERATOR_MUL, two ? 0 : 3};
+    case '/':
+        return (struct level){two ? VRAM_OPERATOR_FLOORDIV : VRAM_OPERATOR_DIV, 3};
+    case '%':
+        return (struct level){VRAM_OPERATOR_MOD, 3};
+    default:
+        return (struct level){0, 0};
+    }
+}
+
+/* Operators that bind at least so tightly, from the left. */
+static int binary(struct vram_parser *p, int least, uint32_t *out)
+{
+    VRAM_TRY(unary(p, out));
     for (;;) {
-        const struct level *level = NULL;
-        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-            if (levels[i].binds == binds && vram_parse_is(p, levels[i].punct))
-                level = &levels[i];
-        if (!level)
+        struct level level = level_of(p);
+        if (level.binds < least)
             return VRAM_OK;
-        struct vram_node node = {.kind = VRAM_N_BINARY, .a = *out, .c = level->op,
-                                 .line = p->lex.token_line, .column = p->lex.token_column};
+        struct vram_node node = {.kind = VRAM_N_BINARY,
+                                 .a = *out,
+                                 .c = level.op,
+                                 .line = p->lex.token_line,
+                                 .column = p->lex.token_column};
+        unsigned height = p->height;
         VRAM_TRY(vram_parse_next(p));
-        VRAM_TRY(binary(p, binds + 1, &node.b));
+        VRAM_TRY(binary(p, level.binds + 1, &node.b));
+        VRAM_TRY(higher(p, height));
         VRAM_TRY(vram_parse_node(p, out, node));
     }
 }
@@ -421,14 +362,15 @@ static int binary(struct vram_parser *p, int binds, uint32_t *out)
 static int negation(struct vram_parser *p, uint32_t *out)
 {
     bool taken;
-    struct vram_node node = {.kind = VRAM_N_NOT, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {
+        .kind = VRAM_N_NOT, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_take_name(p, "not", &taken));
     if (!taken)
         return binary(p, 1, out);
     VRAM_TRY(enter(p));
     VRAM_TRY(negation(p, &node.a));
     p->nesting--;
+    VRAM_TRY(higher(p, 0));
     return vram_parse_node(p, out, node);
 }
 
@@ -437,12 +379,16 @@ static int conjunction(struct vram_parser *p, uint32_t *out)
     bool taken;
     VRAM_TRY(negation(p, out));
     for (;;) {
-        struct vram_node node = {.kind = VRAM_N_AND, .a = *out, .line = p->lex.token_line,
+        struct vram_node node = {.kind = VRAM_N_AND,
+                                 .a = *out,
+                                 .line = p->lex.token_line,
                                  .column = p->lex.token_column};
+        unsigned height = p->height;
         VRAM_TRY(vram_parse_take_name(p, "and", &taken));
         if (!taken)
             return VRAM_OK;
         VRAM_TRY(negation(p, &node.b));
+        VRAM_TRY(higher(p, height));
         VRAM_TRY(vram_parse_node(p, out, node));
     }
 }
@@ -453,12 +399,14 @@ int vram_parse_operand(struct vram_parser *p, uint32_t *out)
     VRAM_TRY(enter(p));
     VRAM_TRY(conjunction(p, out));
     for (;;) {
-        struct vram_node node = {.kind = VRAM_N_OR, .a = *out, .line = p->lex.token_line,
-                                 .column = p->lex.token_column};
+        struct vram_node node = {
+            .kind = VRAM_N_OR, .a = *out, .line = p->lex.token_line, .column = p->lex.token_column};
+        unsigned height = p->height;
         VRAM_TRY(vram_parse_take_name(p, "or", &taken));
         if (!taken)
             break;
         VRAM_TRY(conjunction(p, &node.b));
+        VRAM_TRY(higher(p, height));
         VRAM_TRY(vram_parse_node(p, out, node));
     }
     p->nesting--;
@@ -469,17 +417,20 @@ int vram_parse_expr(struct vram_parser *p, uint32_t *out)
 {
     bool taken;
     VRAM_TRY(vram_parse_operand(p, out));
-    struct vram_node node = {.kind = VRAM_N_CHOICE, .b = *out, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {
+        .kind = VRAM_N_CHOICE, .b = *out, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_take_name(p, "if", &taken));
     if (!taken)
         return VRAM_OK;
+    unsigned height = p->height;
     VRAM_TRY(vram_parse_operand(p, &node.a));
+    height = p->height > height ? p->height : height;
     if (!vram_parse_is_name(p, "else"))
         return vram_lexer_fail(&p->lex, "expected 'else'");
     VRAM_TRY(vram_parse_next(p));
     VRAM_TRY(enter(p));
     VRAM_TRY(vram_parse_expr(p, &node.c));
     p->nesting--;
+    VRAM_TRY(higher(p, height));
     return vram_parse_node(p, out, node);
 }

@@ -25,12 +25,24 @@ static int bytewise(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int fail(struct vram_cx *cx, const char *what, const char *name, int error)
+/* what: behind the name */
+static int fail(struct vram_cx *cx, const char *what, const char *name, int number)
 {
-    int code = vram_fail(cx, error == ENOENT ? VRAM_E_NOTFOUND : VRAM_E_IO, VRAM_NO_OFFSET, "%s: %s",
-                         what, strerror(error));
+    const char *why = number == ENOENT                      ? "it is not there"
+                      : number == ENOTDIR                   ? "it is no folder"
+                      : number == EACCES || number == EPERM ? "permission denied"
+                                                            : NULL;
+    int code = number == ENOENT || number == ENOTDIR ? VRAM_E_NOTFOUND : VRAM_E_IO;
+    code = why ? vram_fail(cx, code, VRAM_NO_OFFSET, "%s: %s", what, why)
+               : vram_fail(cx, code, VRAM_NO_OFFSET, "%s (error %d)", what, number);
     vram_where(cx, "%s", name);
     return code;
+}
+
+static int empty(struct vram_cx *cx, const char *path)
+{
+    vram_where(cx, "%s", path);
+    return vram_fail(cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "the templates' folder has no .vt file");
 }
 
 static int parse_file(struct vram_cx *cx, struct vram_program *program, int fd, const char *name)
@@ -66,7 +78,7 @@ int vram_template_folder(struct vram_cx *cx, struct vram_program *program, const
     if (n < 0)
         return fail(cx, "the templates' folder cannot be read", path, errno);
     if (n == 0)
-        code = fail(cx, "no .vt file in the templates' folder", path, ENOENT);
+        code = empty(cx, path);
     for (int i = 0; i < n; i++) {
         char *name = code ? NULL : vram_format(cx->arena, "%s/%s", path, names[i]->d_name);
         free(names[i]);
@@ -83,5 +95,6 @@ int vram_template_folder(struct vram_cx *cx, struct vram_program *program, const
             close(fd);
     }
     free(names);
+    program->own_files = (uint16_t)program->files.n;
     return code;
 }

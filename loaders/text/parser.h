@@ -6,10 +6,14 @@
 #ifndef VRAM_TEXT_PARSER_H
 #define VRAM_TEXT_PARSER_H
 
+#include <string.h>
+
 #include "ir/program.h"
 #include "text/lexer.h"
 
-enum { VRAM_MAX_LOCALS = 200, VRAM_MAX_LIST = 256, VRAM_MAX_NESTING = 60 };
+/* NESTING bounds the parser's own recursion, HEIGHT that of whoever walks what it made: a + b + c
+ * nests nothing and is two high. */
+enum { VRAM_MAX_LOCALS = 200, VRAM_MAX_LIST = 256, VRAM_MAX_NESTING = 60, VRAM_MAX_HEIGHT = 200 };
 
 struct vram_parser {
     struct vram_lexer lex;
@@ -17,7 +21,7 @@ struct vram_parser {
     struct vram_program *program;
     uint16_t file;
     int nesting;
-    void *class_body; /* room for a class, used again for the next */
+    unsigned height;  /* of the expression that was parsed last */
     /* names of the frame that is being parsed */
     vram_sym locals[VRAM_MAX_LOCALS];
     uint32_t nlocals;
@@ -25,14 +29,39 @@ struct vram_parser {
 
 /* ---- tokens */
 int vram_parse_next(struct vram_parser *p);
-bool vram_parse_is(const struct vram_parser *p, const char *punct);
-bool vram_parse_is_name(const struct vram_parser *p, const char *name);
 int vram_parse_expect(struct vram_parser *p, const char *punct);
+int vram_parse_end_line(struct vram_parser *p);
+
+static inline bool vram_parse_is(const struct vram_parser *p, const char *punct)
+{
+    return p->lex.token == VRAM_T_PUNCT && p->lex.punct[0] == punct[0] &&
+           p->lex.punct[1] == punct[1];
+}
+
+static inline bool vram_parse_is_word_(const struct vram_parser *p, const char *word, size_t n)
+{
+    return p->lex.token == VRAM_T_NAME && p->lex.end - p->lex.start == n &&
+           !memcmp(p->lex.text + p->lex.start, word, n);
+}
+/* Is the token this word?  A literal, so that its length is known here. */
+#define vram_parse_is_name(p, literal) vram_parse_is_word_((p), "" literal, sizeof literal - 1)
+
+/* What a reserved word means: syntax, setting(...), or a value of that kind. */
+enum vram_word_use { VRAM_WORD_SYNTAX, VRAM_WORD_SETTING, VRAM_WORD_VALUE };
+struct vram_word {
+    const char *text;
+    uint8_t n, word, kind, a;
+};
+/* The row of the current name; NULL when it is an ordinary one. */
+const struct vram_word *vram_parse_word(const struct vram_parser *p);
+/* The current name, whatever it is; the token stays. */
+int vram_parse_intern(struct vram_parser *p, vram_sym *out);
 /* A name that is no reserved word. */
 int vram_parse_name(struct vram_parser *p, vram_sym *out);
 /* Takes the token when it is that word or punctuation. */
 int vram_parse_take(struct vram_parser *p, const char *punct, bool *taken);
-int vram_parse_take_name(struct vram_parser *p, const char *name, bool *taken);
+#define vram_parse_take_name(p, literal, taken)                                                    \
+    (*(taken) = vram_parse_is_name(p, literal), *(taken) ? vram_parse_next(p) : VRAM_OK)
 
 /* ---- building */
 int vram_parse_node(struct vram_parser *p, uint32_t *out, struct vram_node node);

@@ -21,6 +21,7 @@ static int target(struct vram_parser *p, uint32_t node)
         uint32_t slot;
         VRAM_TRY(vram_parse_add_local(p, n->a, &slot));
         n->kind = VRAM_N_SLOT;
+        n->b = n->a;
         n->a = slot;
         return VRAM_OK;
     }
@@ -31,7 +32,7 @@ static int target(struct vram_parser *p, uint32_t node)
         return VRAM_OK;
     }
     default:
-        return vram_lexer_fail(&p->lex, "this cannot be assigned to");
+        return vram_lexer_fail_at(&p->lex, n->line, n->column, "this cannot be assigned to");
     }
 }
 
@@ -40,8 +41,8 @@ static int expressions(struct vram_parser *p, uint32_t *out)
 {
     uint32_t items[VRAM_MAX_LIST];
     size_t n = 1;
-    struct vram_node node = {.kind = VRAM_N_TUPLE, .line = p->lex.token_line,
-                             .column = p->lex.token_column};
+    struct vram_node node = {
+        .kind = VRAM_N_TUPLE, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_expr(p, &items[0]));
     if (!vram_parse_is(p, ",")) {
         *out = items[0];
@@ -58,15 +59,6 @@ static int expressions(struct vram_parser *p, uint32_t *out)
     return vram_parse_node(p, out, node);
 }
 
-static int end_of_line(struct vram_parser *p)
-{
-    if (p->lex.token == VRAM_T_END || p->lex.token == VRAM_T_DEDENT)
-        return VRAM_OK;
-    if (p->lex.token != VRAM_T_NEWLINE)
-        return vram_lexer_fail(&p->lex, "expected the end of the line");
-    return vram_parse_next(p);
-}
-
 static int return_statement(struct vram_parser *p, struct vram_node *node)
 {
     node->kind = VRAM_S_RETURN;
@@ -81,19 +73,21 @@ static int del_statement(struct vram_parser *p, uint32_t *out)
     uint32_t items[VRAM_MAX_LIST], first;
     size_t n = 0;
     bool more;
-    struct vram_node block = {.kind = VRAM_S_BLOCK, .line = p->lex.token_line,
-                              .column = p->lex.token_column};
+    struct vram_node block = {
+        .kind = VRAM_S_BLOCK, .line = p->lex.token_line, .column = p->lex.token_column};
     VRAM_TRY(vram_parse_next(p));
     do {
         vram_sym name;
-        struct vram_node node = {.kind = VRAM_S_DEL, .line = p->lex.token_line,
-                                 .column = p->lex.token_column};
+        struct vram_node node = {
+            .kind = VRAM_S_DEL, .line = p->lex.token_line, .column = p->lex.token_column};
         if (n == VRAM_MAX_LIST)
             return vram_lexer_fail(&p->lex, "too many names");
         VRAM_TRY(vram_parse_name(p, &name));
         node.a = vram_parse_local(p, name);
+        node.b = name;
         if (node.a == VRAM_NO_INDEX)
-            return vram_lexer_fail(&p->lex, "del takes names that were assigned");
+            return vram_lexer_fail_at(&p->lex, node.line, node.column,
+                                      "del takes names that were assigned");
         VRAM_TRY(vram_parse_node(p, &items[n++], node));
         VRAM_TRY(vram_parse_take(p, ",", &more));
     } while (more);
@@ -111,7 +105,7 @@ static int if_statement(struct vram_parser *p, struct vram_node *node)
     VRAM_TRY(vram_parse_block(p, &node->b));
     if (vram_parse_is_name(p, "elif")) {
         struct vram_node inner = {.line = p->lex.token_line, .column = p->lex.token_column};
-        if (++p->nesting > VRAM_MAX_NESTING)
+        if (++p->nesting >= VRAM_MAX_NESTING - 1) /* room for its own block */
             return vram_lexer_fail(&p->lex, "too many elif");
         VRAM_TRY(if_statement(p, &inner));
         p->nesting--;
@@ -140,7 +134,8 @@ static int for_statement(struct vram_parser *p, struct vram_node *node)
             return vram_lexer_fail(&p->lex, "too many loop names");
         VRAM_TRY(vram_parse_name(p, &name));
         VRAM_TRY(vram_parse_add_local(p, name, &slot));
-        VRAM_TRY(vram_parse_node(p, &items[n++], (struct vram_node){.kind = VRAM_N_SLOT, .a = slot}));
+        VRAM_TRY(vram_parse_node(p, &items[n++],
+                                 (struct vram_node){.kind = VRAM_N_SLOT, .a = slot, .b = name}));
         VRAM_TRY(vram_parse_take(p, ",", &more));
     } while (more);
     node->a = items[0];
@@ -206,6 +201,8 @@ static int simple_statement(struct vram_parser *p, struct vram_node *node)
 static int statement(struct vram_parser *p, uint32_t *out)
 {
     struct vram_node node = {.line = p->lex.token_line, .column = p->lex.token_column};
+    if (p->lex.token == VRAM_T_INDENT)
+        return vram_lexer_fail(&p->lex, "this line is indented, but no block begins here");
     if (vram_parse_is_name(p, "if")) {
         VRAM_TRY(if_statement(p, &node));
     } else if (vram_parse_is_name(p, "for")) {
@@ -214,13 +211,13 @@ static int statement(struct vram_parser *p, uint32_t *out)
         VRAM_TRY(with_statement(p, &node));
     } else if (vram_parse_is_name(p, "del")) {
         VRAM_TRY(del_statement(p, out));
-        return end_of_line(p);
+        return vram_parse_end_line(p);
     } else {
         if (vram_parse_is_name(p, "return"))
             VRAM_TRY(return_statement(p, &node));
         else
             VRAM_TRY(simple_statement(p, &node));
-        VRAM_TRY(end_of_line(p));
+        VRAM_TRY(vram_parse_end_line(p));
     }
     return vram_parse_node(p, out, node);
 }
@@ -229,8 +226,8 @@ int vram_parse_statements(struct vram_parser *p, uint32_t *out)
 {
     uint32_t items[VRAM_MAX_LIST];
     size_t n = 0;
-    struct vram_node block = {.kind = VRAM_S_BLOCK, .line = p->lex.token_line,
-                              .column = p->lex.token_column};
+    struct vram_node block = {
+        .kind = VRAM_S_BLOCK, .line = p->lex.token_line, .column = p->lex.token_column};
     while (p->lex.token != VRAM_T_DEDENT && p->lex.token != VRAM_T_END) {
         if (n == VRAM_MAX_LIST)
             return vram_lexer_fail(&p->lex, "more than %d statements in a block", VRAM_MAX_LIST);
@@ -256,8 +253,8 @@ int vram_parse_block(struct vram_parser *p, uint32_t *out)
             VRAM_TRY(vram_parse_next(p));
     } else { /* one statement on the same line */
         uint32_t one, first;
-        struct vram_node block = {.kind = VRAM_S_BLOCK, .line = p->lex.token_line, .b = 1,
-                                  .column = p->lex.token_column};
+        struct vram_node block = {
+            .kind = VRAM_S_BLOCK, .line = p->lex.token_line, .b = 1, .column = p->lex.token_column};
         VRAM_TRY(statement(p, &one));
         VRAM_TRY(vram_parse_list(p, &one, 1, &first));
         block.a = first;
@@ -267,10 +264,17 @@ int vram_parse_block(struct vram_parser *p, uint32_t *out)
     return VRAM_OK;
 }
 
-static int parameter(struct vram_parser *p, struct vram_param_def *out)
+/* The next of n parameters. */
+static int parameter(struct vram_parser *p, struct vram_param_def *out, size_t n,
+                     const struct vram_param_def *before)
 {
     bool has;
+    uint32_t line = p->lex.token_line;
+    uint16_t column = p->lex.token_column;
     VRAM_TRY(vram_parse_name(p, &out->name));
+    for (size_t i = 0; i < n; i++)
+        if (before[i].name == out->name)
+            return vram_lexer_fail_at(&p->lex, line, column, "two parameters of the same name");
     VRAM_TRY(vram_parse_take(p, "=", &has));
     out->fallback = 0;
     if (has) {
@@ -280,7 +284,7 @@ static int parameter(struct vram_parser *p, struct vram_param_def *out)
     return VRAM_OK;
 }
 
-int vram_parse_signature(struct vram_parser *p, struct vram_callable *out)
+int vram_parse_signature(struct vram_parser *p, struct vram_callable *out, bool frame)
 {
     struct vram_param_def params[64];
     size_t n = 0;
@@ -292,10 +296,9 @@ int vram_parse_signature(struct vram_parser *p, struct vram_callable *out)
         if (n == sizeof params / sizeof *params)
             return vram_lexer_fail(&p->lex, "too many parameters");
         VRAM_TRY(vram_parse_take(p, "**", &out->rest));
-        VRAM_TRY(parameter(p, &params[n]));
-        if (vram_parse_local(p, params[n].name) != VRAM_NO_INDEX)
-            return vram_lexer_fail(&p->lex, "two parameters of the same name");
-        VRAM_TRY(vram_parse_add_local(p, params[n].name, &slot));
+        VRAM_TRY(parameter(p, &params[n], n, params));
+        if (frame)
+            VRAM_TRY(vram_parse_add_local(p, params[n].name, &slot));
         n++;
         if (out->rest)
             break;

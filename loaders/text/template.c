@@ -4,8 +4,6 @@
  */
 #include "text/template.h"
 
-#include <string.h>
-
 #include "base/vec.h"
 #include "text/statement.h"
 
@@ -91,14 +89,17 @@ static int child_decl(struct vram_parser *p, struct vram_decl *d, struct build_f
             VRAM_TRY(clause_name(p, &loop));
             VRAM_TRY(vram_parse_add_local(p, loop, &slot));
             d->loop_slot = (uint16_t)(slot + 1);
+            d->loop = loop;
             frame->names[slot] = loop;
             frame->n = p->nlocals;
         }
     }
     VRAM_TRY(vram_parse_expect(p, ":"));
+    uint32_t line_number = p->lex.token_line;
+    uint16_t column = p->lex.token_column;
     VRAM_TRY(vram_parse_operand(p, &d->value));
     if (p->program->nodes.at[d->value].kind != VRAM_N_CALL)
-        return vram_lexer_fail(&p->lex, "expected CLASS(...) behind ':'");
+        return vram_lexer_fail_at(&p->lex, line_number, column, "expected CLASS(...) behind ':'");
     d->value++;
     for (;;) {
         if (vram_parse_is_name(p, "using")) {
@@ -138,10 +139,10 @@ static int tie_decl(struct vram_parser *p)
     VRAM_TRY(path(p, &tie.left, &tie.nleft));
     VRAM_TRY(vram_parse_expect(p, "="));
     VRAM_TRY(path(p, &tie.right, &tie.nright));
+    p->nlocals = 0; /* ties are looked at when all layers are there */
     VRAM_TRY(condition(p, &tie.condition));
     return vram_vec_push(&p->program->ties, p->cx->arena, tie) ? VRAM_OK : vram_fail_memory(p->cx);
 }
-
 
 static bool next_is_name(const struct vram_parser *p)
 {
@@ -152,19 +153,25 @@ static bool next_is_name(const struct vram_parser *p)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static int end_line(struct vram_parser *p)
-{
-    if (p->lex.token != VRAM_T_NEWLINE)
-        return vram_lexer_fail(&p->lex, "expected the end of the line");
-    return vram_parse_next(p);
-}
-
 static int function_def(struct vram_parser *p, uint32_t owner, uint32_t *out);
 
+/* What stands in a user's files comes first and hides a built-in definition of the same name. */
+static int define(struct vram_parser *p, vram_sym name, uint32_t code, uint32_t line)
+{
+    const struct vram_program *g = p->program;
+    uint32_t cls = vram_program_class(g, name), f = vram_program_function(g, name);
+    if (cls != VRAM_NO_INDEX && g->classes.at[cls].file >= g->own_files)
+        return vram_parse_twice(p, name, line, g->classes.at[cls].file, g->classes.at[cls].line);
+    if (f != VRAM_NO_INDEX && g->functions.at[f].file >= g->own_files)
+        return vram_parse_twice(p, name, line, g->functions.at[f].file, g->functions.at[f].line);
+    return vram_program_define(p->cx, p->program, name, code);
+}
+
 struct class_body {
-    struct vram_decl decls[VRAM_MAX_LIST];
     size_t n;
+    bool init; /* the constructor has been declared */
     struct build_frame frame;
+    struct vram_decl decls[VRAM_MAX_LIST];
 };
 
 /* init(a, b; c=1): the constructor; each parameter becomes an attribute */
@@ -172,19 +179,27 @@ static int init_decl(struct vram_parser *p, uint32_t cls, struct class_body *bod
 {
     struct vram_callable init = {0};
     uint32_t line = p->lex.token_line;
+    if (body->init)
+        return vram_lexer_fail(&p->lex, "a second init");
+    body->init = true;
     VRAM_TRY(vram_parse_next(p));
-    VRAM_TRY(vram_parse_signature(p, &init));
+    VRAM_TRY(vram_parse_signature(p, &init, false));
+    if (init.rest)
+        return vram_lexer_fail(&p->lex, "init takes no **");
     struct vram_class *c = &p->program->classes.at[cls];
     c->init = init.params;
     c->ninit = (uint32_t)init.npositional + init.nkeyword;
+    c->npositional = init.npositional;
     for (uint32_t i = 0; i < c->ninit; i++) {
         if (body->n == VRAM_MAX_LIST)
             return vram_lexer_fail(&p->lex, "more than %d declarations", VRAM_MAX_LIST);
         body->decls[body->n++] =
-            (struct vram_decl){.kind = VRAM_DECL_ATTR, .init = true, .line = line,
+            (struct vram_decl){.kind = VRAM_DECL_ATTR,
+                               .init = true,
+                               .line = line,
                                .name = p->program->params.at[init.params + i].name};
     }
-    return end_line(p);
+    return vram_parse_end_line(p);
 }
 
 static int method(struct vram_parser *p, uint32_t cls, struct class_body *body)
@@ -223,13 +238,13 @@ static int declaration(struct vram_parser *p, uint32_t cls, struct class_body *b
     } else if (vram_parse_is_name(p, "tie") && named) {
         VRAM_TRY(tie_decl(p));
         p->program->classes.at[cls].nties++;
-        return end_line(p);
+        return vram_parse_end_line(p);
     } else {
         *done = true;
         return VRAM_OK;
     }
     body->decls[body->n++] = d;
-    return end_line(p);
+    return vram_parse_end_line(p);
 }
 
 /* (params) extends NAME component NAME checkpointed */
@@ -239,7 +254,7 @@ static int class_head(struct vram_parser *p, struct vram_class *cls)
     VRAM_TRY(vram_parse_name(p, &cls->name));
     if (vram_parse_is(p, "(")) {
         cls->has_signature = true;
-        VRAM_TRY(vram_parse_signature(p, &cls->forward));
+        VRAM_TRY(vram_parse_signature(p, &cls->forward, true));
     }
     for (;;) {
         if (vram_parse_is_name(p, "extends")) {
@@ -269,16 +284,17 @@ static int class_def(struct vram_parser *p)
     uint32_t index = (uint32_t)g->classes.n;
     if (!vram_vec_push(&g->classes, p->cx->arena, cls))
         return vram_fail_memory(p->cx);
-    struct class_body *body = p->class_body;
+    struct class_body *body = g->scratch;
     if (!body)
-        body = p->class_body = vram_arena_alloc(p->cx->arena, sizeof *body);
+        body = g->scratch = vram_arena_alloc(p->cx->arena, sizeof *body);
     if (!body)
         return vram_fail_memory(p->cx);
     body->n = 0;
-    body->frame = (struct build_frame){0};
+    body->frame.n = 0;
+    body->init = false;
 
     VRAM_TRY(vram_parse_expect(p, ":"));
-    VRAM_TRY(end_line(p));
+    VRAM_TRY(vram_parse_end_line(p));
     if (p->lex.token != VRAM_T_INDENT)
         return vram_lexer_fail(&p->lex, "expected what the module declares or runs, indented");
     VRAM_TRY(vram_parse_next(p));
@@ -288,7 +304,8 @@ static int class_def(struct vram_parser *p)
     struct vram_class *c = &g->classes.at[index];
     c->build_slots = body->frame.n;
     if (done && !c->has_signature)
-        return vram_lexer_fail(&p->lex, "a module with a body names its parameters: module X(a, b):");
+        return vram_lexer_fail(&p->lex,
+                               "a module with a body names its parameters: module X(a, b):");
     if (done) {
         uint32_t block;
         use_frame(p, &locals);
@@ -306,7 +323,7 @@ static int class_def(struct vram_parser *p)
     if (body->n)
         memcpy(g->decls.at + g->decls.n, body->decls, body->n * sizeof *body->decls);
     g->decls.n += body->n;
-    return vram_program_define(p->cx, g, c->name, index);
+    return define(p, c->name, index, c->line);
 }
 
 static int function_def(struct vram_parser *p, uint32_t owner, uint32_t *out)
@@ -316,28 +333,12 @@ static int function_def(struct vram_parser *p, uint32_t owner, uint32_t *out)
     uint32_t block;
     VRAM_TRY(vram_parse_next(p));
     VRAM_TRY(vram_parse_name(p, &f.name));
-    VRAM_TRY(vram_parse_signature(p, &f.callable));
+    VRAM_TRY(vram_parse_signature(p, &f.callable, true));
     VRAM_TRY(vram_parse_block(p, &block));
     f.callable.body = block + 1;
     f.callable.nslots = (uint16_t)p->nlocals;
     *out = (uint32_t)g->functions.n;
     return vram_vec_push(&g->functions, p->cx->arena, f) ? VRAM_OK : vram_fail_memory(p->cx);
-}
-
-static int family_def(struct vram_parser *p)
-{
-    struct vram_family f = {.file = p->file, .line = p->lex.token_line};
-    bool more;
-    VRAM_TRY(vram_parse_next(p));
-    VRAM_TRY(vram_parse_name(p, &f.model_type));
-    VRAM_TRY(vram_parse_expect(p, ":"));
-    VRAM_TRY(vram_parse_name(p, &f.base));
-    VRAM_TRY(vram_parse_take(p, ",", &more));
-    if (more)
-        VRAM_TRY(vram_parse_name(p, &f.causal));
-    if (!vram_vec_push(&p->program->families, p->cx->arena, f))
-        return vram_fail_memory(p->cx);
-    return end_line(p);
 }
 
 static int definition(struct vram_parser *p)
@@ -347,26 +348,26 @@ static int definition(struct vram_parser *p)
     if (vram_parse_is_name(p, "module"))
         return class_def(p);
     if (vram_parse_is_name(p, "family"))
-        return family_def(p);
+        return vram_parse_family(p);
     if (vram_parse_is_name(p, "stack")) { /* the stack version the file describes: for readers */
         VRAM_TRY(vram_parse_next(p));
         if (p->lex.token != VRAM_T_STRING)
             return vram_lexer_fail(&p->lex, "expected a string behind 'stack'");
         VRAM_TRY(vram_parse_next(p));
-        return end_line(p);
+        return vram_parse_end_line(p);
     }
     if (!vram_parse_is_name(p, "function"))
         return vram_lexer_fail(&p->lex, "expected 'module', 'function', 'family' or 'stack'");
     VRAM_TRY(function_def(p, VRAM_NO_INDEX, &f));
-    return vram_program_define(p->cx, p->program, p->program->functions.at[f].name,
-                               f | VRAM_CODE_FUNCTION);
+    return define(p, p->program->functions.at[f].name, f | VRAM_CODE_FUNCTION,
+                  p->program->functions.at[f].line);
 }
 
 static int parse(struct vram_parser *p, const char *text, size_t n)
 {
     if (n > p->cx->limits->template_bytes)
-        return vram_fail(p->cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "%llu bytes; a template file may have %llu",
-                         (unsigned long long)n,
+        return vram_fail(p->cx, VRAM_E_LIMIT, VRAM_NO_OFFSET,
+                         "%llu bytes; a template file may have %llu", (unsigned long long)n,
                          (unsigned long long)p->cx->limits->template_bytes);
     VRAM_TRY(vram_lexer_start(&p->lex, p->cx, text, n));
     while (p->lex.token != VRAM_T_END)
@@ -379,11 +380,17 @@ int vram_template_parse(struct vram_cx *cx, struct vram_program *program, const 
 {
     struct vram_parser p = {.cx = cx, .program = program, .file = (uint16_t)program->files.n};
     const char *kept = vram_arena_strndup(cx->arena, name, strlen(name));
-    if (!kept || !vram_vec_push(&program->files, cx->arena, kept))
+    /* about as many as the text makes, so that none is copied when more are needed */
+    size_t known = n < cx->limits->template_bytes ? n : 0;
+    if (!vram_vec_room(&program->nodes, cx->arena, known / 7) ||
+        !vram_vec_room(&program->lists, cx->arena, known / 16))
         return vram_fail_memory(cx);
-    int code = program->files.n < UINT16_MAX ? parse(&p, text, n)
-                                             : vram_fail(cx, VRAM_E_LIMIT, VRAM_NO_OFFSET,
-                                                         "too many template files");
+    if (!kept || !vram_vec_push(&program->first_nodes, cx->arena, (uint32_t)program->nodes.n) ||
+        !vram_vec_push(&program->files, cx->arena, kept))
+        return vram_fail_memory(cx);
+    int code = program->files.n < UINT16_MAX
+                   ? parse(&p, text, n)
+                   : vram_fail(cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "too many template files");
     if (code)
         vram_where(cx, "%s", name);
     return code;

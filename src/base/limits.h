@@ -20,7 +20,7 @@ struct vram_limits {
     uint64_t bytes_total;   /* sum of all tensors */
     uint64_t arena_bytes;   /* memory of one handle */
     uint64_t template_bytes;/* one .vt file */
-    uint64_t steps;         /* statements and calls of one run of the machine */
+    uint64_t steps;         /* statements, calls and expressions of one run of the machine */
     uint64_t depth;         /* nested calls and expressions of the machine */
 };
 

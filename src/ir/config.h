@@ -26,6 +26,7 @@ struct vram_config {
     enum vram_config_type type;
     enum vram_origin origin;
     bool used;                /* the tree builder asked for it */
+    bool templated;           /* a template's default: said again whenever a tree is built */
     int64_t integer;          /* INT; 0/1 for BOOL */
     double real;              /* FLOAT and INT */
     vram_sym text;            /* STRING */

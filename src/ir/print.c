@@ -158,18 +158,6 @@ static void function(struct vram_printer *p, const struct vram_function *f)
     p->frame = NULL;
 }
 
-/* The name of a `children` loop stands only in the nodes that use it. */
-static vram_sym loop_name(const struct vram_program *g, uint32_t call, uint32_t slot)
-{
-    const struct vram_node *n = &g->nodes.at[call];
-    for (uint32_t i = 0; i < n->c; i++) {
-        const struct vram_node *x = &g->nodes.at[g->lists.at[n->b + i]];
-        if (x->kind == VRAM_N_SLOT && x->a == slot)
-            return x->b;
-    }
-    return 0;
-}
-
 static void clause(struct vram_printer *p, const char *word, uint32_t node, enum vram_level least)
 {
     if (!node)
@@ -188,9 +176,8 @@ static void child(struct vram_printer *p, const struct vram_decl *d)
         puts_of(p, "]");
     }
     if (d->loop_slot) {
-        uint32_t slot = (uint32_t)d->loop_slot - 1;
         puts_of(p, " as ");
-        vram_print_slot(p, slot, loop_name(p->g, d->value - 1, slot));
+        vram_print_slot(p, (uint32_t)d->loop_slot - 1, d->loop);
     }
     clause(p, ": ", d->value, VRAM_LEVEL_OR);
     clause(p, " using ", d->config, VRAM_LEVEL_OR);
@@ -277,7 +264,7 @@ static void module(struct vram_printer *p, const struct vram_class *c)
             while (d + n < end && d[n].init)
                 n++;
             puts_of(p, "init");
-            parameters(p, c->init, n, 0, false);
+            parameters(p, c->init, c->npositional, n - c->npositional, false);
             d += n;
         } else {
             declaration(p, d++);
@@ -301,6 +288,20 @@ static void family(struct vram_printer *p, const struct vram_family *f)
     vram_text_printf(p->out, "family %s%s%s: %s", quote, type, quote, name_of(p, f->base));
     if (f->causal)
         vram_text_printf(p->out, ", %s", name_of(p, f->causal));
+    p->depth++;
+    for (uint32_t i = 0; i < f->ndefaults; i++) {
+        const struct vram_default *d = &p->g->defaults.at[f->defaults + i];
+        line(p);
+        vram_text_printf(p->out, "default %s = ", name_of(p, d->key));
+        vram_print_expression(p, d->value, VRAM_LEVEL_CHOICE);
+    }
+    for (uint32_t i = 0; i < f->nrenamings; i++) {
+        const struct vram_renaming *r = &p->g->renamings.at[f->renamings + i];
+        line(p);
+        vram_text_printf(p->out, "rename \"%s\" to \"%s\"", name_of(p, r->from),
+                         name_of(p, r->to));
+    }
+    p->depth--;
 }
 
 /* The next definition of a file among three arrays that are each in the order of their lines. */

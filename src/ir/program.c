@@ -24,10 +24,35 @@ uint32_t vram_program_function(const struct vram_program *program, vram_sym name
 const struct vram_family *vram_program_family(const struct vram_program *program,
                                               vram_sym model_type)
 {
-    for (size_t i = 0; i < program->families.n; i++)
-        if (program->families.at[i].model_type == model_type)
-            return &program->families.at[i];
-    return NULL;
+    uint32_t i = model_type < program->family_by_type.n ? program->family_by_type.at[model_type] : 0;
+    return i ? &program->families.at[i - 1] : NULL;
+}
+
+int vram_program_add_family(struct vram_cx *cx, struct vram_program *program,
+                            const struct vram_family *family)
+{
+    vram_sym type = family->model_type;
+    if (!vram_vec_push(&program->families, cx->arena, *family))
+        return vram_fail_memory(cx);
+    if (program->family_by_type.n <= type) {
+        size_t more = (size_t)type + 1 - program->family_by_type.n;
+        if (!vram_vec_room(&program->family_by_type, cx->arena, more))
+            return vram_fail_memory(cx);
+        memset(program->family_by_type.at + program->family_by_type.n, 0,
+               more * sizeof *program->family_by_type.at);
+        program->family_by_type.n = (size_t)type + 1;
+    }
+    if (!program->family_by_type.at[type])
+        program->family_by_type.at[type] = (uint32_t)program->families.n;
+    return VRAM_OK;
+}
+
+const char *vram_program_file(const struct vram_program *program, uint32_t node)
+{
+    for (size_t i = program->files.n; node < program->nodes.n && i-- > 0;)
+        if (program->first_nodes.at[i] <= node)
+            return program->files.at[i];
+    return "";
 }
 
 int vram_program_define(struct vram_cx *cx, struct vram_program *program, vram_sym name,
@@ -56,12 +81,15 @@ uint32_t vram_class_member(const struct vram_program *program, const struct vram
 
 /* ---- linking ------------------------------------------------------------------------------ */
 
+enum { MAX_EXTENDS = 40 };
+
 struct link {
     struct vram_cx *cx;
     struct vram_program *program;
     const struct vram_linker *linker;
     uint32_t cls;  /* class whose members are visible; VRAM_NO_INDEX in free functions */
     uint16_t file; /* for errors */
+    int extends;   /* classes that are being linked, each because of the one before */
     /* functions whose bodies are still to be linked */
     VRAM_VEC(uint32_t) functions;
     bool *seen_function;
@@ -286,6 +314,7 @@ static int collect_members(struct link *l, uint32_t cls)
     if (!c->ninit) {
         c->init = base->init;
         c->ninit = base->ninit;
+        c->npositional = base->npositional;
     }
     c->checkpointed = c->checkpointed || base->checkpointed;
     if (!c->component)
@@ -300,14 +329,19 @@ static int link_class(struct link *l, uint32_t cls)
     struct vram_program *g = l->program;
     if (g->classes.at[cls].linked)
         return VRAM_OK;
-    struct link outer = *l;
+    uint32_t outer_cls = l->cls;
+    uint16_t outer_file = l->file;
+    struct vram_node at = {.line = g->classes.at[cls].line, .column = 1};
     l->file = g->classes.at[cls].file;
-    if (g->classes.at[cls].linking) {
-        struct vram_node at = {.line = g->classes.at[cls].line, .column = 1};
+    if (g->classes.at[cls].linking)
         return fail_at(l, &at, "a module extends itself:", g->classes.at[cls].name);
-    }
+    if (l->extends == MAX_EXTENDS)
+        return fail_at(l, &at, "too many modules extend one another, up to",
+                       g->classes.at[cls].name);
     g->classes.at[cls].linking = true;
+    l->extends++;
     VRAM_TRY(inherit(l, cls));
+    l->extends--;
     VRAM_TRY(collect_members(l, cls));
     g->classes.at[cls].linked = true;
     l->cls = cls;
@@ -324,22 +358,71 @@ static int link_class(struct link *l, uint32_t cls)
             VRAM_TRY(link_node(l, g->ties.at[c.ties + i].condition - 1));
     VRAM_TRY(link_defaults(l, c.init, c.ninit));
     VRAM_TRY(link_callable(l, &c.forward));
-    l->cls = outer.cls;
-    l->file = outer.file;
+    l->cls = outer_cls;
+    l->file = outer_file;
     return VRAM_OK;
+}
+
+/* A name of the user's that is an operation's would never be looked at. */
+static int check_names(struct link *l)
+{
+    const struct vram_program *g = l->program;
+    for (size_t i = 0; i < g->functions.n && g->functions.at[i].file < g->own_files; i++) {
+        const struct vram_function *f = &g->functions.at[i];
+        struct vram_node at = {.line = f->line, .column = 1};
+        l->file = f->file;
+        if (f->owner == VRAM_NO_INDEX && l->linker->op &&
+            l->linker->op(vram_sym_text(l->cx->syms, f->name)) != VRAM_NO_INDEX)
+            return fail_at(l, &at, "there is an operation called", f->name);
+    }
+    for (size_t i = 0; i < g->classes.n && g->classes.at[i].file < g->own_files; i++) {
+        struct vram_node at = {.line = g->classes.at[i].line, .column = 1};
+        l->file = g->classes.at[i].file;
+        if (l->linker->op &&
+            l->linker->op(vram_sym_text(l->cx->syms, g->classes.at[i].name)) != VRAM_NO_INDEX)
+            return fail_at(l, &at, "there is an operation called", g->classes.at[i].name);
+    }
+    return VRAM_OK;
+}
+
+/* The bodies of all functions that were named. */
+static int link_functions(struct link *l)
+{
+    for (size_t i = 0; i < l->functions.n; i++) {
+        const struct vram_function *f = &l->program->functions.at[l->functions.at[i]];
+        l->file = f->file;
+        l->cls = VRAM_NO_INDEX;
+        struct vram_callable callable = f->callable;
+        VRAM_TRY(link_callable(l, &callable));
+    }
+    return VRAM_OK;
+}
+
+int vram_program_link_family(struct vram_cx *cx, struct vram_program *program,
+                             const struct vram_linker *linker, const struct vram_family *family)
+{
+    struct link l = {.cx = cx, .program = program, .linker = linker, .cls = VRAM_NO_INDEX,
+                     .file = family->file};
+    uint32_t first = family->defaults, n = family->ndefaults;
+    size_t index = (size_t)(family - program->families.at);
+    if (family->linked)
+        return VRAM_OK;
+    program->families.at[index].linked = true;
+    for (uint32_t i = 0; i < n; i++)
+        VRAM_TRY(link_node(&l, program->defaults.at[first + i].value));
+    return link_functions(&l);
 }
 
 int vram_program_link(struct vram_cx *cx, struct vram_program *program,
                       const struct vram_linker *linker, uint32_t cls)
 {
     struct link l = {.cx = cx, .program = program, .linker = linker, .cls = VRAM_NO_INDEX};
-    VRAM_TRY(link_class(&l, cls));
-    for (size_t i = 0; i < l.functions.n; i++) {
-        const struct vram_function *f = &program->functions.at[l.functions.at[i]];
-        l.file = f->file;
-        l.cls = VRAM_NO_INDEX;
-        struct vram_callable callable = f->callable;
-        VRAM_TRY(link_callable(&l, &callable));
+    if (program->classes.at[cls].linked)
+        return VRAM_OK;
+    if (program->own_files && !program->checked) {
+        VRAM_TRY(check_names(&l));
+        program->checked = true;
     }
-    return VRAM_OK;
+    VRAM_TRY(link_class(&l, cls));
+    return link_functions(&l);
 }

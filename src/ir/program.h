@@ -98,7 +98,8 @@ struct vram_decl {
     bool init;           /* ATTR: a constructor argument */
     bool input_embedding;/* CHILD: what get_input_embeddings() finds */
     bool decay_set, decay;/* PARAM: weight decay said explicitly */
-    uint16_t loop_slot;  /* CHILDREN: slot of the `as` variable */
+    uint16_t loop_slot;  /* CHILDREN: 1 + slot of the `as` variable; 0 = none */
+    vram_sym loop;       /* its name */
     vram_sym name;
     vram_sym component;  /* CHILD, CHILDREN: 0 = the parent's */
     uint32_t value;      /* ATTR: expression; CHILD(REN): CALL node that constructs */
@@ -130,6 +131,7 @@ struct vram_class {
     vram_sym component;      /* of the class when it is the root; 0 = none said */
     struct vram_callable forward;
     uint32_t init, ninit;    /* constructor parameters, in params[] */
+    uint32_t npositional;    /* of them, before ';' */
     uint32_t build_slots;    /* slots of the frame in which declarations are evaluated */
     uint32_t decls, ndecls;  /* own declarations, in decls[] */
     uint32_t ties, nties;
@@ -147,12 +149,25 @@ struct vram_function {
     struct vram_callable callable;
 };
 
+/* Below a family: what a config leaves out, and how files spell names of tensors. */
+struct vram_default {
+    vram_sym key;
+    uint32_t value;          /* node */
+};
+struct vram_renaming {
+    vram_sym from, to;       /* beginnings of names */
+};
+
 /* `family llama: LlamaModel, LlamaForCausalLM`: model_type → classes by purpose */
 struct vram_family {
     vram_sym model_type;
     vram_sym base, causal;   /* class names; causal = 0 when there is none */
+    bool quoted;             /* the model_type is written as a string */
+    bool linked;
     uint16_t file;
     uint32_t line;
+    uint32_t defaults, ndefaults;   /* in defaults[] */
+    uint32_t renamings, nrenamings; /* in renamings[] */
 };
 
 #define VRAM_GROW(type)                                                                            \
@@ -172,7 +187,14 @@ struct vram_program {
     VRAM_GROW(struct vram_class) classes;
     VRAM_GROW(struct vram_function) functions;
     VRAM_GROW(struct vram_family) families;
+    VRAM_GROW(uint32_t) family_by_type; /* by sym: 1 + the first family of that model_type */
+    VRAM_GROW(struct vram_default) defaults;
+    VRAM_GROW(struct vram_renaming) renamings;
     VRAM_GROW(const char *) files;
+    VRAM_GROW(uint32_t) first_nodes; /* by file: its nodes are from here to the next file's */
+    uint16_t own_files;  /* the first so many are the user's: they hide later definitions */
+    bool checked;        /* their names have been looked at */
+    void *scratch;       /* the parser's room for a class, used again for the next */
     VRAM_GROW(uint32_t) by_name; /* by sym: 1 + class, or 1 + function | high bit; 0 = undefined */
 };
 
@@ -197,6 +219,11 @@ uint32_t vram_program_function(const struct vram_program *program, vram_sym name
 /* The family row of a model_type; NULL when unknown. */
 const struct vram_family *vram_program_family(const struct vram_program *program,
                                               vram_sym model_type);
+/* Appends a family; the first one of a model_type is the one that is found. */
+int vram_program_add_family(struct vram_cx *cx, struct vram_program *program,
+                            const struct vram_family *family);
+/* The file that a node was read from; "" when there is no such node. */
+const char *vram_program_file(const struct vram_program *program, uint32_t node);
 /* Registers the definition; the first one of a name stays (files of the user come first). */
 int vram_program_define(struct vram_cx *cx, struct vram_program *program, vram_sym name,
                         uint32_t code);
@@ -205,6 +232,9 @@ int vram_program_define(struct vram_cx *cx, struct vram_program *program, vram_s
 /* Resolves a class and everything its declarations and body name. */
 int vram_program_link(struct vram_cx *cx, struct vram_program *program,
                       const struct vram_linker *linker, uint32_t cls);
+/* Resolves what the defaults of a family name. */
+int vram_program_link_family(struct vram_cx *cx, struct vram_program *program,
+                             const struct vram_linker *linker, const struct vram_family *family);
 /* A member of a linked class by name; VRAM_NO_INDEX when it has none. */
 uint32_t vram_class_member(const struct vram_program *program, const struct vram_class *cls,
                            vram_sym name);

@@ -50,13 +50,13 @@ struct vram_value {
 enum vram_box_kind { VRAM_BOX_TUPLE, VRAM_BOX_LIST, VRAM_BOX_RECORD };
 
 struct vram_box {
-    int32_t refs;      /* < 0: lives as long as the tree, not counted */
+    int32_t refs;      /* < 0: lives as long as the tree, not counted, never changed */
     uint8_t kind;      /* enum vram_box_kind */
     bool opaque;       /* a cache object: nothing looks inside when outputs are converted */
-    uint16_t depth;    /* containers inside; bounded, so that dropping one needs little stack */
     uint32_t n, cap;
     vram_sym *keys;    /* RECORD */
     struct vram_value *at;
+    struct vram_box *next_dead; /* in the machine's list of those that wait to die */
 };
 
 static inline struct vram_value vram_bool(bool b)

@@ -78,4 +78,5 @@ def main():
     finish("reference results equal to the byte", right, total)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -81,8 +81,9 @@ void phases_read(struct phases *p, const vram_report *report, const char *peak_p
             range(step, sizeof step, l->step, l->step_last);
         if (l->micro)
             range(micro, sizeof micro, l->micro, l->micro_last);
-        snprintf(l->label, sizeof l->label, "%s%s%s%.20s", step, l->micro ? "micro " : "", micro,
-                 l->what);
+        size_t n = (size_t)snprintf(l->label, sizeof l->label, "%s%s%s", step,
+                                    l->micro ? "micro " : "", micro);
+        snprintf(l->label + n, sizeof l->label - n, "%.20s", l->what);
     }
 }
 

@@ -216,6 +216,7 @@ static void same_class(const struct side *a, const struct vram_class *x, const s
     assert_int_equal(x->has_signature, y->has_signature);
     assert_int_equal(x->checkpointed, y->checkpointed);
     assert_int_equal(x->ninit, y->ninit);
+    assert_int_equal(x->npositional, y->npositional);
     assert_int_equal(x->ndecls, y->ndecls);
     assert_int_equal(x->nties, y->nties);
     assert_int_equal(x->build_slots, y->build_slots);
@@ -236,6 +237,26 @@ static void same_class(const struct side *a, const struct vram_class *x, const s
     }
 }
 
+static void same_family(const struct side *a, const struct vram_family *x, const struct side *b,
+                        const struct vram_family *y)
+{
+    assert_int_equal(x->quoted, y->quoted);
+    assert_int_equal(x->ndefaults, y->ndefaults);
+    assert_int_equal(x->nrenamings, y->nrenamings);
+    for (uint32_t i = 0; i < x->ndefaults; i++) {
+        const struct vram_default *m = &a->program.defaults.at[x->defaults + i];
+        const struct vram_default *n = &b->program.defaults.at[y->defaults + i];
+        same_sym(a, m->key, b, n->key);
+        same(a, m->value, b, n->value);
+    }
+    for (uint32_t i = 0; i < x->nrenamings; i++) {
+        const struct vram_renaming *m = &a->program.renamings.at[x->renamings + i];
+        const struct vram_renaming *n = &b->program.renamings.at[y->renamings + i];
+        same_sym(a, m->from, b, n->from);
+        same_sym(a, m->to, b, n->to);
+    }
+}
+
 static void same_program(const struct side *a, const struct side *b)
 {
     const struct vram_program *p = &a->program, *q = &b->program;
@@ -247,6 +268,7 @@ static void same_program(const struct side *a, const struct side *b)
         same_sym(a, p->families.at[i].model_type, b, q->families.at[i].model_type);
         same_sym(a, p->families.at[i].base, b, q->families.at[i].base);
         same_sym(a, p->families.at[i].causal, b, q->families.at[i].causal);
+        same_family(a, &p->families.at[i], b, &q->families.at[i]);
     }
     for (size_t i = 0; i < p->classes.n; i++)
         same_class(a, &p->classes.at[i], b, &q->classes.at[i]);
@@ -303,7 +325,7 @@ static void definitions(void **state)
     static const char *const all[] = {
         "module A:\n  init()\n",
         "module A(x; y=none, **kw) extends B component vision checkpointed:\n"
-        "  init(n, m=3)\n"
+        "  init(n, m=3; o=m)\n"
         "  attr k = (1 if n else 2) else 4\n"
         "  param w[n, k] (fp32 if n else bf16) no_decay if m\n"
         "  param v[] decay\n"
@@ -327,6 +349,8 @@ static void definitions(void **state)
         "      with autocast(off): x = y\n"
         "      with autocast(bf16): f(x)\n"
         "  return x, y\n",
+        "family a: B\n  default n = 4\n  rename \"a.\" to \"b.\"\nfamily \"x-y\": D, E\n",
+        "family a: B\n  default w = 2 * config.n if config.n else 1\n  default v = \"t\"\n",
         "family a: B\nfamily c: D, E\nfunction g(a, b=a.x; c=1):\n  a, b\n",
         "function f(x):\n  _1 = x\n  _2 = _1\n  return _2\n",
         "function _7(_1):\n  a = _1\n  b = _7(a)\n  return __1, b\n"};
