@@ -38,7 +38,7 @@ struct vram_handle *vram_autocast_lower(struct vram_machine *m, struct vram_hand
         x->dtype == m->autocast)
         return vram_hold(x);
     bool cached = m->cache_generation && x->leaf && x->requires_grad && x->dtype == VRAM_DT_F32 &&
-                  x->param != VRAM_NO_PARAM;
+                  !x->base;
     if (cached && x->cast_generation == m->cache_generation)
         return vram_hold(x->cast);
     struct vram_handle *o = vram_cast(m, x, m->autocast);

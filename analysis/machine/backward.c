@@ -17,7 +17,6 @@ struct visit {
 
 struct ready {
     uint64_t seq;
-    uint32_t tick;
     uint32_t visit;
 };
 
@@ -25,44 +24,41 @@ struct engine {
     struct vram_machine *m;
     uint32_t task;
     VRAM_VEC(struct visit) visits;
-    VRAM_VEC(struct ready) heap; /* largest seq first, then first come */
-    uint32_t tick;
+    VRAM_VEC(struct ready) heap; /* largest seq first */
 };
 
-static bool before(const struct ready *a, const struct ready *b)
+/* The engine's queue is a std::priority_queue, which keeps no order among equals (all AccumulateGrad
+ * nodes are): push and pop move entries as libstdc++ does (bits/stl_heap.h). */
+static void sift_up(struct engine *e, size_t hole, struct ready r)
 {
-    return a->seq != b->seq ? a->seq > b->seq : a->tick < b->tick;
+    struct ready *at = e->heap.at;
+    for (; hole > 0 && at[(hole - 1) / 2].seq < r.seq; hole = (hole - 1) / 2)
+        at[hole] = at[(hole - 1) / 2];
+    at[hole] = r;
 }
 
 static void push_ready(struct engine *e, uint32_t visit)
 {
-    struct ready r = {e->visits.at[visit].node->seq, e->tick++, visit};
+    struct ready r = {e->visits.at[visit].node->seq, visit};
     if (!vram_vec_push(&e->heap, e->m->cx->arena, r))
         vram_throw_memory(e->m);
-    size_t i = e->heap.n - 1;
-    for (; i > 0 && before(&r, &e->heap.at[(i - 1) / 2]); i = (i - 1) / 2)
-        e->heap.at[i] = e->heap.at[(i - 1) / 2];
-    e->heap.at[i] = r;
+    sift_up(e, e->heap.n - 1, r);
 }
 
 static uint32_t pop_ready(struct engine *e)
 {
-    uint32_t top = e->heap.at[0].visit;
-    struct ready r = e->heap.at[--e->heap.n];
-    size_t i = 0, n = e->heap.n;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= n)
-            break;
-        if (child + 1 < n && before(&e->heap.at[child + 1], &e->heap.at[child]))
-            child++;
-        if (!before(&e->heap.at[child], &r))
-            break;
-        e->heap.at[i] = e->heap.at[child];
-        i = child;
+    struct ready *at = e->heap.at, last = at[--e->heap.n];
+    uint32_t top = at[0].visit;
+    size_t hole = 0, n = e->heap.n;
+    if (n == 0)
+        return top;
+    for (size_t child = 2; child <= n; child = 2 * hole + 2) { /* the hole goes down, then up */
+        if (child == n || at[child].seq < at[child - 1].seq)
+            child--;
+        at[hole] = at[child];
+        hole = child;
     }
-    if (n)
-        e->heap.at[i] = r;
+    sift_up(e, hole, last);
     return top;
 }
 

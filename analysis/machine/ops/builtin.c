@@ -25,6 +25,18 @@ static bool new_tensor(VRAM_OP)
     return vram_result(vram_new(m, shape, rank, vram_arg_dtype(m, row, a, 1), NULL), out);
 }
 
+/* zeros of the whole storage, and a look at them with the input's layout */
+static void strided_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    const struct vram_meta *meta = &n->meta[0];
+    int64_t elements[1] = {n->arg[0]}, stride[VRAM_MAX_RANK];
+    struct vram_handle *whole = vram_new(m, elements, 1, (enum vram_dtype)g[0]->dtype, NULL);
+    vram_contiguous_strides(meta->shape, meta->rank, stride);
+    out[0] = vram_alias(m, whole, meta->shape, stride, meta->rank, true);
+    vram_drop(m, whole);
+}
+
 /* strided(x, shape, strides): another look at the same bytes */
 static bool strided(VRAM_OP)
 {
@@ -38,7 +50,11 @@ static bool strided(VRAM_OP)
     if (vram_arg_dims(m, row, list, 0, stride) != rank ||
         !vram_product_i64(shape, (size_t)rank, &n))
         vram_throw(m, VRAM_E_FORMAT, "strided takes as many strides as sizes");
-    return vram_result(vram_alias(m, x, shape, stride, rank, true), out);
+    struct vram_tape_node *node;
+    vram_begin_plain(m, &node, &x, 1, strided_backward);
+    if (node)
+        node->arg[0] = vram_numel(x);
+    return vram_result(vram_end_one(m, node, vram_alias(m, x, shape, stride, rank, true), false), out);
 }
 
 static bool shape(VRAM_OP)
@@ -179,24 +195,28 @@ static bool error(VRAM_OP)
 }
 
 static const struct vram_op_row builtin_rows[] = {
-    {"new", "shape dtype", "", "nothing", "one tensor", "torch.empty, zeros, arange ...", new_tensor, ""},
-    {"strided", "x shape strides", "", "nothing", "nothing", "torch.as_strided", strided, ""},
-    {"shape", "x", "", "", "", "", shape, ""},
-    {"dtype", "x", "", "", "", "", dtype, ""},
-    {"numel", "x", "", "", "", "", numel, ""},
-    {"len", "x", "", "", "", "", len, ""},
-    {"is_list", "x?", "", "", "", "", is_list, ""},
-    {"range", "n", "", "", "", "", range, ""},
-    {"enumerate", "x", "", "", "", "", enumerate, ""},
-    {"kv_cache", "", "", "", "", "transformers DynamicCache", kv_cache, ""},
-    {"min", "x y", "", "", "", "", extreme, ""},
-    {"max", "x y", "", "", "", "", extreme, ""},
-    {"int", "x", "", "", "", "", integer, ""},
-    {"floor", "x", "", "", "", "", floor_, ""},
-    {"ceil", "x", "", "", "", "", ceil_, ""},
-    {"sqrt", "x", "", "", "", "", square_root, ""},
-    {"round", "x digits?", "", "", "", "", round_, ""},
-    {"error", "text", "", "", "", "", error, ""},
+    {"new", "shape dtype", "", "nothing", "one tensor",
+     "torch.empty, zeros, arange ...", new_tensor, ""},
+    {"strided", "x shape strides", "", "nothing", "nothing: another look at the same bytes",
+     "torch.as_strided", strided, ""},
+    {"shape", "x", "", "", "nothing: the sizes, a tuple", "", shape, ""},
+    {"dtype", "x", "", "", "nothing: the dtype", "", dtype, ""},
+    {"numel", "x", "", "", "nothing: the product of the sizes", "", numel, ""},
+    {"len", "x", "", "", "nothing: how many members a list has", "", len, ""},
+    {"is_list", "x?", "", "", "nothing: whether it is a list or tuple", "", is_list, ""},
+    {"range", "n", "", "", "nothing: the list 0 ... n - 1", "", range, ""},
+    {"enumerate", "x", "", "", "nothing: a list of pairs (number, member)", "", enumerate, ""},
+    {"kv_cache", "", "", "", "nothing: an empty list that outputs hold as an object",
+     "transformers DynamicCache", kv_cache, ""},
+    {"min", "x y", "", "", "nothing: the lesser number", "", extreme, ""},
+    {"max", "x y", "", "", "nothing: the greater number", "", extreme, ""},
+    {"int", "x", "", "", "nothing: the number without its fraction", "", integer, ""},
+    {"floor", "x", "", "", "nothing: the integer below", "", floor_, ""},
+    {"ceil", "x", "", "", "nothing: the integer above", "", ceil_, ""},
+    {"sqrt", "x", "", "", "nothing: the square root", "", square_root, ""},
+    {"round", "x digits?", "", "", "nothing: half to even; an integer without digits",
+     "", round_, ""},
+    {"error", "text", "", "", "nothing: the run ends with this text", "", error, ""},
 };
 const struct vram_op_family vram_ops_builtin = {builtin_rows,
                                                 sizeof builtin_rows / sizeof *builtin_rows};

@@ -161,11 +161,11 @@ static bool add_in_place(VRAM_OP)
 
 /* ---- mul, div ----------------------------------------------------------------------------- */
 
-/* gradients in alphabetical order of the arguments' names: other, self */
+/* saved tensors and gradients in alphabetical order of the arguments' names: other, self */
 static void mul_backward(VRAM_FORMULA)
 {
-    out[1] = vram_needs(n, 1) ? vram_elt2(m, vram_promote(g[0], s[0]), g[0], s[0]) : NULL;
-    out[0] = vram_needs(n, 0) ? vram_elt2(m, vram_promote(g[0], s[1]), g[0], s[1]) : NULL;
+    out[1] = vram_needs(n, 1) ? vram_elt2(m, vram_promote(g[0], s[1]), g[0], s[1]) : NULL;
+    out[0] = vram_needs(n, 0) ? vram_elt2(m, vram_promote(g[0], s[0]), g[0], s[0]) : NULL;
 }
 
 static void scale_backward(VRAM_FORMULA)
@@ -187,7 +187,7 @@ static bool mul(VRAM_OP)
     if (!both_tensors(m, row, a))
         return vram_result(plain_number(m, a, scale_backward), out);
     struct vram_handle *x = a[0].u.tensor, *y = a[1].u.tensor, *xs[2] = {x, y};
-    struct vram_handle *save[2] = {y->requires_grad ? x : NULL, x->requires_grad ? y : NULL};
+    struct vram_handle *save[2] = {x->requires_grad ? y : NULL, y->requires_grad ? x : NULL};
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, mul_backward}))
         return true;
@@ -210,19 +210,21 @@ static struct vram_handle *divisor_gradient(struct vram_machine *m, struct vram_
 
 static void div_backward(VRAM_FORMULA)
 {
-    out[1] = vram_needs(n, 1) ? divisor_gradient(m, g[0], s[0], s[1]) : NULL;
-    out[0] = vram_needs(n, 0) ? vram_elt2(m, (enum vram_dtype)g[0]->dtype, g[0], s[1]) : NULL;
+    out[1] = vram_needs(n, 1) ? divisor_gradient(m, g[0], s[1], s[0]) : NULL;
+    out[0] = vram_needs(n, 0) ? vram_elt2(m, (enum vram_dtype)g[0]->dtype, g[0], s[0]) : NULL;
 }
 
 static bool divide(VRAM_OP)
 {
     if (!both_tensors(m, row, a)) {
+        struct vram_value real = {.kind = VRAM_V_FLOAT}; /* true division: of integers, too */
         if (a[0].kind != VRAM_V_TENSOR)
             vram_throw(m, VRAM_E_UNSUPPORTED, "a number divided by a tensor");
+        a[1] = real;
         return vram_result(plain_number(m, a, scale_backward), out);
     }
     struct vram_handle *x = a[0].u.tensor, *y = a[1].u.tensor, *xs[2] = {x, y};
-    struct vram_handle *save[2] = {y->requires_grad ? x : NULL, y};
+    struct vram_handle *save[2] = {y, y->requires_grad ? x : NULL};
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, div_backward}))
         return true;
@@ -233,11 +235,14 @@ static bool divide(VRAM_OP)
 
 /* ---- one input ---------------------------------------------------------------------------- */
 
-/* x^(p−1), times p, times the gradient: the first two go at the end of the formula */
+/* x^(p−1), times p, times the gradient: the first two go at the end of the formula; zeros for p = 0 */
 static void pow_backward(VRAM_FORMULA)
 {
-    VRAM_UNUSED(n);
     enum vram_dtype d = (enum vram_dtype)s[0]->dtype;
+    if (n->arg[0]) {
+        out[0] = vram_new_like(m, s[0], d);
+        return;
+    }
     struct vram_handle *p = vram_elt1(m, d, s[0]), *q = vram_elt1(m, d, p);
     out[0] = vram_elt2(m, (enum vram_dtype)g[0]->dtype, g[0], q);
     vram_drop(m, p);
@@ -281,9 +286,26 @@ static bool keeps_result(struct vram_machine *m, const struct vram_op_row *row, 
     return stopped;
 }
 
-static bool power(VRAM_OP) { return keeps_input(m, row, a, out, pow_backward); }
+static bool power(VRAM_OP)
+{
+    if (keeps_input(m, row, a, out, pow_backward))
+        return true;
+    if (out->u.tensor->node)
+        out->u.tensor->node->arg[0] = vram_arg_real(m, row, a, 1, 1) == 0;
+    return false;
+}
+
 static bool activation(VRAM_OP) { return keeps_input(m, row, a, out, from_input_backward); }
 static bool squashing(VRAM_OP) { return keeps_result(m, row, a, out, from_input_backward); }
+
+/* the layout of what is kept comes first (threshold_backward) */
+static void relu_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(n);
+    out[0] = vram_elt2(m, (enum vram_dtype)g[0]->dtype, s[0], g[0]);
+}
+
+static bool relu(VRAM_OP) { return keeps_result(m, row, a, out, relu_backward); }
 
 /* out^3, times −½, times the gradient */
 static void rsqrt_backward(VRAM_FORMULA)
@@ -300,13 +322,29 @@ static bool rsqrt(VRAM_OP) { return keeps_result(m, row, a, out, rsqrt_backward)
 
 /* ---- dropout, casts, comparisons, where --------------------------------------------------- */
 
+/* the kernel's result is contiguous, whatever the gradient's layout */
+static void dropout_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(n);
+    VRAM_UNUSED(s);
+    out[0] = vram_new(m, g[0]->shape, g[0]->rank, (enum vram_dtype)g[0]->dtype, NULL);
+}
+
 static bool dropout(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
-    if (vram_arg_real(m, row, a, 1, 0) == 0 || !m->training)
+    double p = vram_arg_real(m, row, a, 1, 0);
+    if (p == 0 || !m->training)
         return vram_result(vram_hold(x), out);
+    if (p == 1) { /* times a zero, without the fused kernel */
+        struct vram_value args[VRAM_MAX_ARGS] = {
+            a[0], vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
+        bool stopped = mul(m, row, args, out);
+        vram_value_drop(m, args[1]);
+        return stopped;
+    }
     struct vram_tape_node *n;
-    vram_begin(m, &n, &(struct vram_begin){&x, 1, NULL, 0, 1, scale_backward});
+    vram_begin(m, &n, &(struct vram_begin){&x, 1, NULL, 0, 1, dropout_backward});
     struct vram_handle *o = vram_elt1(m, (enum vram_dtype)x->dtype, x);
     struct vram_handle *mask = vram_new(m, x->shape, x->rank, VRAM_DT_BOOL, o->stride);
     bool stopped = vram_end(m, n, &o, 1, &mask, n ? 1 : 0);
@@ -353,7 +391,7 @@ static const struct vram_op_row elementwise_rows[] = {
     {"sigmoid", "x", "", "its result", "one output each way", "derivatives.yaml sigmoid", squashing,
      ""},
     {"tanh", "x", "", "its result", "one output each way", "derivatives.yaml tanh", squashing, ""},
-    {"relu", "x", "", "its result", "one output each way", "derivatives.yaml relu", squashing, ""},
+    {"relu", "x", "", "its result", "one output each way", "derivatives.yaml relu", relu, ""},
     {"silu", "x", "", "x", "one output each way", "derivatives.yaml silu", activation, ""},
     {"gelu", "x approximate?", "", "x", "one output each way", "derivatives.yaml gelu", activation,
      ""},

@@ -43,6 +43,15 @@ static void cat_backward(VRAM_FORMULA)
                                   : NULL;
 }
 
+/* as promotion has it, step by step */
+static enum vram_dtype common_dtype(struct vram_handle *const *xs, uint32_t n)
+{
+    struct vram_handle so_far = *xs[0];
+    for (uint32_t i = 1; i < n; i++)
+        so_far.dtype = (uint8_t)vram_promote(&so_far, xs[i]);
+    return (enum vram_dtype)so_far.dtype;
+}
+
 static bool cat(VRAM_OP)
 {
     if (a[0].kind != VRAM_V_BOX || a[0].u.box->kind == VRAM_BOX_RECORD || a[0].u.box->n == 0 ||
@@ -56,7 +65,6 @@ static bool cat(VRAM_OP)
         xs[i] = vram_arg(m, row, box->at, (int)i);
     int d = vram_arg_dim(m, row, a, 1, 0, xs[0]);
     int64_t shape[VRAM_MAX_RANK];
-    enum vram_dtype dtype = (enum vram_dtype)xs[0]->dtype;
     memcpy(shape, xs[0]->shape, sizeof shape);
     for (uint32_t i = 1; i < box->n; i++) {
         for (int k = 0; k < xs[0]->rank; k++)
@@ -64,12 +72,11 @@ static bool cat(VRAM_OP)
                 vram_throw(m, VRAM_E_CONFLICT, "cat of tensors of different shapes");
         if (!vram_add_i64(shape[d], xs[i]->shape[d], &shape[d]))
             vram_throw(m, VRAM_E_RANGE, "cat of too many elements");
-        if (xs[i]->dtype != dtype)
-            dtype = VRAM_DT_F32;
     }
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, xs, (int)box->n, cat_backward);
-    return vram_result(vram_end_one(m, n, vram_new(m, shape, xs[0]->rank, dtype, NULL), false), out);
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, xs[0]->rank, common_dtype(xs, box->n), NULL), false), out);
 }
 
 /* ---- masked_scatter ----------------------------------------------------------------------- */
@@ -79,7 +86,9 @@ static bool cat(VRAM_OP)
 static void masked_scatter_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
-    out[0] = vram_needs(n, 0) ? vram_elt1(m, (enum vram_dtype)g[0]->dtype, g[0]) : NULL;
+    out[0] = vram_needs(n, 0) ? vram_new(m, g[0]->shape, g[0]->rank, (enum vram_dtype)g[0]->dtype,
+                                         NULL)
+                              : NULL; /* a contiguous clone is filled */
     if (!vram_needs(n, 1)) {
         out[1] = NULL;
         return;

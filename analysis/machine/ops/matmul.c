@@ -18,27 +18,45 @@ static void check_inner(struct vram_machine *m, int64_t a, int64_t b)
                    (long long)b);
 }
 
-/* A weight's gradient arrives as the transpose of a product, so that .grad can take it. */
-static struct vram_handle *weight_gradient(struct vram_machine *m, const struct vram_handle *g,
+/* The second operand's gradient has the layout of the operand: that of a Linear, which is a transposed
+ * view, arrives as the transpose of a product.  So .grad can take it. */
+static struct vram_handle *weight_gradient(struct vram_machine *m, const struct vram_tape_node *n,
+                                           const struct vram_handle *g,
                                            const struct vram_handle *input)
 {
     int64_t shape[2] = {cols_of(input), cols_of(g)}, stride[2] = {1, cols_of(input)};
-    return vram_new(m, shape, 2, (enum vram_dtype)g->dtype, stride);
+    return vram_new(m, shape, 2, (enum vram_dtype)g->dtype, n->arg[0] ? stride : NULL);
 }
 
-static struct vram_handle *input_gradient(struct vram_machine *m, const struct vram_handle *g,
+/* mm_mat1_grad, mm_mat2_grad: are the columns one behind the other? */
+static bool by_columns(const struct vram_handle *x)
+{
+    return x->stride[0] == 1 && x->stride[1] == x->shape[0];
+}
+
+static void note_layout(struct vram_tape_node *n, const struct vram_handle *x,
+                        const struct vram_handle *w)
+{
+    if (n)
+        n->arg[0] = by_columns(w);
+    if (n)
+        n->arg[1] = by_columns(x);
+}
+
+static struct vram_handle *input_gradient(struct vram_machine *m, const struct vram_tape_node *n,
+                                          const struct vram_handle *g,
                                           const struct vram_handle *weight)
 {
-    int64_t shape[2] = {g->shape[0], weight->shape[0]};
-    return vram_new(m, shape, 2, (enum vram_dtype)g->dtype, NULL);
+    int64_t shape[2] = {g->shape[0], weight->shape[0]}, stride[2] = {1, g->shape[0]};
+    return vram_new(m, shape, 2, (enum vram_dtype)g->dtype, n->arg[1] ? stride : NULL);
 }
 
 /* ---- mm, addmm: the weight comes as its transposed view [in, out] ------------------------- */
 
 static void mm_backward(VRAM_FORMULA)
 {
-    out[1] = vram_needs(n, 1) ? weight_gradient(m, g[0], s[1]) : NULL;
-    out[0] = vram_needs(n, 0) ? input_gradient(m, g[0], s[0]) : NULL;
+    out[1] = vram_needs(n, 1) ? weight_gradient(m, n, g[0], s[1]) : NULL;
+    out[0] = vram_needs(n, 0) ? input_gradient(m, n, g[0], s[0]) : NULL;
 }
 
 static struct vram_handle *product(struct vram_machine *m, struct vram_handle *x,
@@ -56,14 +74,15 @@ static struct vram_handle *mm(struct vram_machine *m, struct vram_handle *x, str
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, mm_backward}))
         return NULL;
+    note_layout(n, x, w);
     return vram_end_one(m, n, product(m, x, w), false);
 }
 
 static void addmm_backward(VRAM_FORMULA)
 {
     /* input, then weight; the bias's sum is made by the summing step behind the formula */
-    out[1] = vram_needs(n, 1) ? input_gradient(m, g[0], s[1]) : NULL;
-    out[2] = vram_needs(n, 2) ? weight_gradient(m, g[0], s[0]) : NULL;
+    out[1] = vram_needs(n, 1) ? input_gradient(m, n, g[0], s[1]) : NULL;
+    out[2] = vram_needs(n, 2) ? weight_gradient(m, n, g[0], s[0]) : NULL;
     out[0] = vram_needs(n, 0) ? vram_hold(g[0]) : NULL;
 }
 
@@ -75,7 +94,27 @@ static struct vram_handle *addmm(struct vram_machine *m, struct vram_handle *b,
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){xs, 3, save, 2, 0, addmm_backward}))
         return NULL;
+    note_layout(n, x, w);
     return vram_end_one(m, n, product(m, x, w), false);
+}
+
+/* addmm(b, x, w): b + x @ w, of matrices */
+static bool added_product(VRAM_OP)
+{
+    for (int i = 0; i < 3; i++)
+        if (vram_arg(m, row, a, i)->rank != (i ? 2 : 1))
+            vram_throw(m, VRAM_E_CONFLICT, "addmm takes a vector and two matrices");
+    struct vram_handle *w = vram_autocast_lower(m, vram_arg(m, row, a, 2));
+    struct vram_handle *x = vram_autocast_lower(m, vram_arg(m, row, a, 1));
+    struct vram_handle *b = vram_autocast_lower(m, vram_arg(m, row, a, 0));
+    if (b->shape[0] != w->shape[1])
+        vram_throw(m, VRAM_E_CONFLICT, "a sum of %lld columns and %lld", (long long)b->shape[0],
+                   (long long)w->shape[1]);
+    struct vram_handle *o = addmm(m, b, x, w);
+    vram_drop(m, w);
+    vram_drop(m, x);
+    vram_drop(m, b);
+    return vram_result(o, out);
 }
 
 /* ---- bmm, matmul -------------------------------------------------------------------------- */
@@ -103,40 +142,92 @@ struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, s
     return vram_end_one(m, n, vram_new(m, shape, 3, (enum vram_dtype)a->dtype, NULL), false);
 }
 
-/* expand (a no-op) and fold of the leading dimensions into one */
-static struct vram_handle *folded(struct vram_machine *m, struct vram_handle *x)
+/* What the leading dimensions are together; throws when they do not fit. */
+static int common_batch(struct vram_machine *m, struct vram_handle *a, struct vram_handle *b,
+                        int64_t *shape)
 {
-    struct vram_handle *e = vram_op_expand(m, x, x->shape, x->rank);
-    int64_t shape[3] = {-1, rows_of(x), cols_of(x)};
+    struct vram_handle x = *a, y = *b, *both[2] = {&x, &y};
+    x.rank = (uint8_t)(x.rank - 2);
+    y.rank = (uint8_t)(y.rank - 2);
+    return vram_broadcast(m, both, 2, shape);
+}
+
+/* expanded to the common batch (mostly a no-op), which is folded into one dimension */
+static struct vram_handle *folded(struct vram_machine *m, struct vram_handle *x,
+                                  const int64_t *batch, int nbatch)
+{
+    int64_t whole[VRAM_MAX_RANK], shape[3] = {-1, rows_of(x), cols_of(x)};
+    memcpy(whole, batch, (size_t)nbatch * sizeof *batch);
+    whole[nbatch] = rows_of(x);
+    whole[nbatch + 1] = cols_of(x);
+    struct vram_handle *e = vram_op_expand(m, x, whole, nbatch + 2);
     struct vram_handle *r = vram_op_reshape(m, e, shape, 3);
     vram_drop(m, e);
     return r;
 }
 
-struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,
-                                   struct vram_handle *b)
+static struct vram_handle *batched_product(struct vram_machine *m, struct vram_handle *a,
+                                           struct vram_handle *b)
 {
-    if (a->rank != b->rank || a->rank < 3)
-        vram_throw(m, VRAM_E_UNSUPPORTED, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
-    struct vram_handle *x = folded(m, a), *y = folded(m, b);
+    int64_t shape[VRAM_MAX_RANK];
+    int n = common_batch(m, a, b, shape);
+    struct vram_handle *x = folded(m, a, shape, n), *y = folded(m, b, shape, n);
     struct vram_handle *p = vram_op_bmm(m, x, y);
     vram_drop(m, x);
     vram_drop(m, y);
     if (!p)
         return NULL;
-    int64_t shape[VRAM_MAX_RANK];
-    memcpy(shape, a->shape, sizeof shape);
-    shape[a->rank - 1] = cols_of(b);
-    struct vram_handle *o = vram_op_view(m, p, shape, a->rank);
+    shape[n] = rows_of(a);
+    shape[n + 1] = cols_of(b);
+    struct vram_handle *o = vram_op_view(m, p, shape, n + 2);
     vram_drop(m, p);
     return o;
+}
+
+/* Can the leading dimensions be folded without a copy? */
+static bool foldable(const struct vram_handle *x)
+{
+    for (int i = 0; i < x->rank - 2; i++)
+        if (x->stride[i] != x->stride[i + 1] * x->shape[i + 1])
+            return false;
+    return true;
+}
+
+static struct vram_handle *unfolded(struct vram_machine *m, struct vram_handle *p,
+                                    const struct vram_handle *x)
+{
+    int64_t shape[VRAM_MAX_RANK];
+    if (!p)
+        return NULL;
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = p->shape[1];
+    return vram_replace(m, &p, vram_op_view(m, p, shape, x->rank));
+}
+
+/* A matrix behind rows of more dimensions: those are folded, by a copy where the layout asks for one
+ * and the matrix trains; else the matrix is expanded (should_fold). */
+struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,
+                                   struct vram_handle *b)
+{
+    if (a->rank < 2 || b->rank < 2 || (a->rank == 2 && b->rank > 2))
+        vram_throw(m, VRAM_E_UNSUPPORTED, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
+    check_inner(m, cols_of(a), rows_of(b));
+    if (a->rank == 2)
+        return mm(m, a, b);
+    if (b->rank > 2 || (!b->requires_grad && vram_numel(a) && !foldable(a)))
+        return batched_product(m, a, b);
+    int64_t flat[2] = {-1, cols_of(a)};
+    struct vram_handle *rows = vram_op_reshape(m, a, flat, 2);
+    struct vram_handle *y = unfolded(m, mm(m, rows, b), a);
+    vram_drop(m, rows);
+    return y;
 }
 
 static bool matmul(VRAM_OP)
 {
     struct vram_handle *y = vram_autocast_lower(m, vram_arg(m, row, a, 1));
     struct vram_handle *x = vram_autocast_lower(m, vram_arg(m, row, a, 0));
-    struct vram_handle *o = x->rank == 2 && y->rank == 2 ? mm(m, x, y) : vram_op_matmul(m, x, y);
+    struct vram_handle *o = vram_op_matmul(m, x, y);
     vram_drop(m, x);
     vram_drop(m, y);
     return vram_result(o, out);
@@ -154,15 +245,6 @@ static bool batched(VRAM_OP)
 
 /* ---- linear ------------------------------------------------------------------------------- */
 
-/* Can the leading dimensions be folded without a copy? */
-static bool foldable(const struct vram_handle *x)
-{
-    for (int i = 0; i < x->rank - 2; i++)
-        if (x->stride[i] != x->stride[i + 1] * x->shape[i + 1])
-            return false;
-    return true;
-}
-
 static struct vram_handle *with_bias(struct vram_machine *m, struct vram_handle *y,
                                      struct vram_handle *b)
 {
@@ -177,49 +259,18 @@ static struct vram_handle *with_bias(struct vram_machine *m, struct vram_handle 
     return vram_replace(m, &y, o.u.tensor);
 }
 
-/* A frozen weight on rows that cannot be folded: a batched product with the expanded weight. */
-static struct vram_handle *expanded_weight(struct vram_machine *m, struct vram_handle *x,
-                                           struct vram_handle *wt)
-{
-    int64_t shape[3] = {x->shape[0], wt->shape[0], wt->shape[1]};
-    struct vram_handle *e = vram_op_expand(m, x, x->shape, 3);
-    struct vram_handle *v = vram_op_view(m, e, x->shape, 3);
-    struct vram_handle *w = vram_op_expand(m, wt, shape, 3);
-    struct vram_handle *y = vram_op_bmm(m, v, w);
-    vram_drop(m, e);
-    vram_drop(m, v);
-    vram_drop(m, w);
-    return y;
-}
-
-static struct vram_handle *unfolded(struct vram_machine *m, struct vram_handle *p,
-                                    const struct vram_handle *x)
-{
-    int64_t shape[VRAM_MAX_RANK];
-    if (!p)
-        return NULL;
-    memcpy(shape, x->shape, sizeof shape);
-    shape[x->rank - 1] = p->shape[1];
-    return vram_replace(m, &p, vram_op_view(m, p, shape, x->rank));
-}
-
 static struct vram_handle *linear_of(struct vram_machine *m, struct vram_handle *x,
                                      struct vram_handle *w, struct vram_handle *b)
 {
     struct vram_handle *y, *wt, *rows = NULL;
     int64_t flat[2] = {-1, cols_of(x)};
-    if (x->rank == 2) {
-        wt = vram_op_transpose(m, w, 0, 1);
-        y = b ? addmm(m, b, x, wt) : mm(m, x, wt);
-    } else if (b && vram_is_contiguous(x)) {
+    if (x->rank > 2 && b && vram_is_contiguous(x)) {
         rows = vram_op_view(m, x, flat, 2);
         wt = vram_op_transpose(m, w, 0, 1);
         y = unfolded(m, addmm(m, b, rows, wt), x);
-    } else if (wt = vram_op_transpose(m, w, 0, 1), !w->requires_grad && x->rank == 3 && !foldable(x)) {
-        y = with_bias(m, expanded_weight(m, x, wt), b);
     } else {
-        rows = vram_op_reshape(m, x, flat, 2);
-        y = with_bias(m, unfolded(m, mm(m, rows, wt), x), b);
+        wt = vram_op_transpose(m, w, 0, 1);
+        y = x->rank == 2 && b ? addmm(m, b, x, wt) : with_bias(m, vram_op_matmul(m, x, wt), b);
     }
     vram_drop(m, rows);
     vram_drop(m, wt);
@@ -294,6 +345,8 @@ static const struct vram_op_row matmul_rows[] = {
     {"linear", "x w b?", "lower", "x if the weight trains, the weight if x needs grad; never the bias",
      "the product; on unfoldable rows a copy; backward: weight, then input, then the bias sum",
      "ATen/native/Linear.cpp", linear, ""},
+    {"addmm", "b x w", "lower", "x if the weight trains, the weight if x needs grad",
+     "the sum; backward: x, the weight, then the bias sum", "derivatives.yaml addmm", added_product, ""},
     {"matmul", "x y", "lower", "each operand if the other needs grad", "the product; copies of operands that cannot be folded",
      "ATen/native/LinearAlgebra.cpp", matmul, ""},
     {"bmm", "x y", "lower", "each operand if the other needs grad", "the product; backward one output a side",

@@ -55,9 +55,11 @@ struct vram_handle *vram_op_transpose(struct vram_machine *m, struct vram_handle
 struct vram_handle *vram_op_expand(struct vram_machine *m, struct vram_handle *x,
                                    const int64_t *shape, int rank);
 struct vram_handle *vram_op_unsqueeze(struct vram_machine *m, struct vram_handle *x, int dim);
+struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x, int dim,
+                                  int64_t start, int64_t length);
 struct vram_handle *vram_op_softmax(struct vram_machine *m, struct vram_handle *x);
 struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, struct vram_handle *b);
-/* batched matmul of two tensors of the same rank, without autocast */
+/* as torch.matmul, of two dimensions or more, without autocast */
 struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,
                                    struct vram_handle *b);
 /* two dimensions swapped in a handle that is not on the tape */

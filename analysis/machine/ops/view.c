@@ -110,7 +110,14 @@ static bool contiguous(VRAM_OP)
     return vram_result(vram_op_contiguous(m, vram_arg(m, row, a, 0)), out);
 }
 
-static bool clone(VRAM_OP) { return vram_result(vram_op_clone(m, vram_arg(m, row, a, 0)), out); }
+/* keeps the layout; what contiguous and reshape copy does not */
+static bool clone(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, pass_backward);
+    return vram_result(vram_end_one(m, n, vram_new_like(m, x, (enum vram_dtype)x->dtype), false), out);
+}
 
 /* ---- transpose, permute ------------------------------------------------------------------- */
 
@@ -178,6 +185,7 @@ static bool permute(VRAM_OP)
     if (vram_arg_dims(m, row, a, 1, order) != x->rank)
         vram_throw(m, VRAM_E_FORMAT, "permute needs every dimension once");
     for (int i = 0; i < x->rank; i++) {
+        order[i] += order[i] < 0 ? x->rank : 0;
         if (order[i] < 0 || order[i] >= x->rank || seen[order[i]])
             vram_throw(m, VRAM_E_FORMAT, "permute needs every dimension once");
         seen[order[i]] = true;
@@ -199,11 +207,9 @@ static void whole_backward(VRAM_FORMULA)
     out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
 }
 
-static bool slice(VRAM_OP)
+struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x, int d,
+                                  int64_t start, int64_t length)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0);
-    int d = vram_arg_dim(m, row, a, 1, 0, x);
-    int64_t start = vram_arg_int(m, row, a, 2, 0), length = vram_arg_int(m, row, a, 3, 0);
     int64_t shape[VRAM_MAX_RANK], end;
     if (start < 0 || length < 0 || !vram_add_i64(start, length, &end) || end > x->shape[d])
         vram_throw(m, VRAM_E_RANGE, "a slice [%lld, +%lld) of %lld", (long long)start,
@@ -212,8 +218,15 @@ static bool slice(VRAM_OP)
     shape[d] = length;
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, &x, 1, whole_backward);
-    return vram_result(
-        vram_end_one(m, n, vram_alias(m, x, shape, x->stride, x->rank, true), false), out);
+    return vram_end_one(m, n, vram_alias(m, x, shape, x->stride, x->rank, true), false);
+}
+
+static bool slice(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int d = vram_arg_dim(m, row, a, 1, 0, x);
+    int64_t start = vram_arg_int(m, row, a, 2, 0), length = vram_arg_int(m, row, a, 3, 0);
+    return vram_result(vram_op_slice(m, x, d, start, length), out);
 }
 
 static struct vram_handle *without_dim(struct vram_machine *m, struct vram_handle *x, int d)
@@ -241,15 +254,8 @@ static bool select_(VRAM_OP)
 
 /* ---- unsqueeze, squeeze, expand ----------------------------------------------------------- */
 
-static void shape_backward(VRAM_FORMULA)
-{
-    VRAM_UNUSED(s);
-    int64_t stride[VRAM_MAX_RANK];
-    vram_contiguous_strides(n->meta[0].shape, n->meta[0].rank, stride);
-    out[0] = vram_alias(m, g[0], n->meta[0].shape, stride, n->meta[0].rank, true);
-}
-
-struct vram_handle *vram_op_unsqueeze(struct vram_machine *m, struct vram_handle *x, int d)
+/* a look at x with a dimension of 1 before d */
+static struct vram_handle *with_dim(struct vram_machine *m, struct vram_handle *x, int d)
 {
     int64_t shape[VRAM_MAX_RANK], stride[VRAM_MAX_RANK];
     if (x->rank == VRAM_MAX_RANK)
@@ -263,9 +269,29 @@ struct vram_handle *vram_op_unsqueeze(struct vram_machine *m, struct vram_handle
             stride[k] = x->stride[i++];
         }
     }
+    return vram_alias(m, x, shape, stride, x->rank + 1, true);
+}
+
+/* views of the gradient as it lies */
+static void unsqueeze_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = without_dim(m, g[0], (int)n->arg[0]);
+}
+
+static void squeeze_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = n->arg[0] < 0 ? vram_hold(g[0]) : with_dim(m, g[0], (int)n->arg[0]);
+}
+
+struct vram_handle *vram_op_unsqueeze(struct vram_machine *m, struct vram_handle *x, int d)
+{
     struct vram_tape_node *n;
-    vram_begin_plain(m, &n, &x, 1, shape_backward);
-    return vram_end_one(m, n, vram_alias(m, x, shape, stride, x->rank + 1, true), false);
+    vram_begin_plain(m, &n, &x, 1, unsqueeze_backward);
+    if (n)
+        n->arg[0] = d;
+    return vram_end_one(m, n, with_dim(m, x, d), false);
 }
 
 static bool unsqueeze(VRAM_OP)
@@ -284,10 +310,13 @@ static bool squeeze(VRAM_OP)
     struct vram_handle *x = vram_arg(m, row, a, 0);
     int d = vram_arg_dim(m, row, a, 1, 0, x);
     struct vram_tape_node *n;
-    if (x->shape[d] != 1)
-        return vram_result(vram_hold(x), out);
-    vram_begin_plain(m, &n, &x, 1, shape_backward);
-    return vram_result(vram_end_one(m, n, without_dim(m, x, d), false), out);
+    bool goes = x->shape[d] == 1;
+    vram_begin_plain(m, &n, &x, 1, squeeze_backward);
+    if (n)
+        n->arg[0] = goes ? d : -1;
+    struct vram_handle *o = goes ? without_dim(m, x, d)
+                                 : vram_alias(m, x, x->shape, x->stride, x->rank, true);
+    return vram_result(vram_end_one(m, n, o, false), out);
 }
 
 /* a sum over the expanded dimensions; nothing if none was */
@@ -336,13 +365,21 @@ static bool expand(VRAM_OP)
 
 /* ---- several views ------------------------------------------------------------------------ */
 
+/* Where no gradient came there is a scalar zero, expanded. */
 static void stack_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
-    int i = 0;
+    struct vram_handle **zeros = vram_machine_alloc(m, n->nouts, sizeof *zeros);
+    int i = 0, nzeros = 0;
     while (i < n->nouts - 1 && !g[i])
         i++;
-    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[i]->dtype, NULL);
+    enum vram_dtype d = (enum vram_dtype)g[i]->dtype;
+    for (i = 0; i < n->nouts; i++)
+        if (!g[i])
+            zeros[nzeros++] = vram_new_scalar(m, d);
+    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, d, NULL);
+    while (nzeros)
+        vram_drop(m, zeros[--nzeros]);
 }
 
 /* One node with n views as outputs; the list that holds them. */
@@ -427,6 +464,8 @@ static bool split(VRAM_OP)
         shape[d] = sizes[i];
         views[i] = vram_alias(m, x, shape, x->stride, x->rank, true);
     }
+    if (total != x->shape[d])
+        vram_throw(m, VRAM_E_CONFLICT, "the parts do not fill %lld", (long long)x->shape[d]);
     struct vram_tape_node *node;
     vram_begin_plain(m, &node, &x, 1, split_backward);
     if (node) {

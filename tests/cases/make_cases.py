@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make_cases.py [--check] [--real] [--oracle DIR] FILE...: what the real framework says about each case.
+
+Runs the code of every case with real torch operators on fake CUDA tensors and rewrites the lines
+that begin with '>'.  The code is the template language, which is also Python: names of ops are
+functions of this file.  Run by hand, with the Python of the training oracle (its README says how);
+the tests read the text alone.  --check only shows what would change.
+
+A case "with card" is about what torch does for plain tensors only (bias added in place ...): it runs
+with real tensors on the CPU, allocations as the profiler saw them.  --real shows where all cases
+differ when run so: a look at what fake tensors cannot tell; CPU kernels have buffers of their own.
+"""
+import contextlib
+import difflib
+import gc
+import logging
+import math
+import os
+import re
+import sys
+import weakref
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ORACLE = os.path.join(HERE, "..", "..", "..", "shared", "oracle")
+if "--oracle" in sys.argv:
+    at = sys.argv.index("--oracle")
+    ORACLE = sys.argv[at + 1]
+    del sys.argv[at:at + 2]
+os.environ.setdefault("ORACLE_BUILD", os.path.join(os.environ.get("TMPDIR", "/tmp"), "oracle-build"))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.insert(0, ORACLE)
+
+import fakecuda  # noqa: E402
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+from torch._C._profiler import _EventType  # noqa: E402
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
+from torch.profiler import ProfilerActivity, profile  # noqa: E402
+from tracker import Box, Tracker  # noqa: E402
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64,
+          "i64": torch.int64, "i32": torch.int32, "bool": torch.bool, "u8": torch.uint8,
+          "u64": torch.uint64}
+DEVICE = ["cuda"]
+NAMES = {torch_dtype: name for name, torch_dtype in DTYPES.items()}
+
+
+# ---- the ops, by the names of the template language ------------------------------------------------
+
+def sizes(first, rest):
+    return tuple(first) if isinstance(first, (tuple, list)) else (first, *rest)
+
+
+def along(x, dim):
+    return list(range(x.dim())) if dim is None else dim
+
+
+def refuse(text):
+    raise ValueError(text)
+
+
+CONV = {3: F.conv1d, 4: F.conv2d, 5: F.conv3d}
+TANH = {None: "none", "none": "none", "tanh": "tanh"}
+OPS = {
+    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y, "neg": lambda x: -x, "add_": lambda x, y: x.add_(y),
+    "pow": lambda x, p: x.pow(p), "rsqrt": torch.rsqrt, "exp": torch.exp,
+    "sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": F.relu, "silu": F.silu,
+    "gelu": lambda x, approximate=None: F.gelu(x, approximate=TANH[approximate]),
+    "to": lambda x, dtype: x.to(dtype), "compare": lambda x, y: x == y,
+    "view": lambda x, *s: x.view(sizes(s[0], s[1:])),
+    "reshape": lambda x, *s: x.reshape(sizes(s[0], s[1:])),
+    "contiguous": lambda x: x.contiguous(), "clone": lambda x: x.clone(),
+    "transpose": lambda x, a, b: x.transpose(a, b),
+    "permute": lambda x, *d: x.permute(sizes(d[0], d[1:])),
+    "slice": lambda x, dim, start, length: x.narrow(dim, start, length),
+    "select": lambda x, dim, i: x.select(dim, i),
+    "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
+    "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
+    "unbind": lambda x, dim=0: x.unbind(dim),
+    "split": lambda x, parts, dim: x.split(parts, dim),
+    "linear": lambda x, w, b=None: F.linear(x, w, b),
+    "matmul": torch.matmul, "bmm": torch.bmm,
+    "conv": lambda x, w, b=None, stride=1, padding=0: CONV[x.dim()](x, w, b, stride, padding),
+    "layer_norm": lambda x, w=None, b=None: F.layer_norm(x, x.shape[-1:], w, b),
+    "mean": lambda x, dim=None, keep=True: x.mean(dim, keep) if dim is not None else x.mean(),
+    "sum": lambda x, dim=None, keep=True: x.sum(dim, keep) if dim is not None else x.sum(),
+    "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
+    "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
+    "addmm": torch.addmm,
+    "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
+    "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),
+    "index": lambda x, shape, *i: x[i], "nll_loss": lambda x, target: F.nll_loss(x, target),
+    "new": lambda shape, dtype: torch.empty(tuple(shape), dtype=dtype, device=DEVICE[0]),
+    "strided": lambda x, shape, strides: x.as_strided(shape, strides),
+    "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),
+    "is_list": lambda x=None: isinstance(x, (list, tuple)), "kv_cache": list, "len": len,
+    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse,
+    "true": True, "false": False, "none": None, **DTYPES,
+}
+
+
+def grouped(q, k):
+    return q.shape[1] != k.shape[1]
+
+
+def sdpa(q, k, v, mask=None, causal=False):
+    function = F.scaled_dot_product_attention if DEVICE[0] == "cuda" else fakecuda.REAL_SDPA
+    return function(q, k, v, attn_mask=mask, is_causal=causal, enable_gqa=grouped(q, k))
+
+
+OPS["sdpa"] = sdpa
+
+
+# ---- a case ----------------------------------------------------------------------------------------
+
+class Case:
+    """Lines of one case: header, how it is run, operands, code; the expectations follow."""
+
+    def __init__(self, lines):
+        self.given = [line for line in lines if not line.startswith(">")]
+        self.options, self.operands, self.code, self.gradient = {}, [], [], None
+        for line in self.given:
+            words = line.split()
+            if not words or words[0] in ("case", "#"):
+                continue
+            if words[0] == "with":
+                self.options = dict((w.split("=") + ["on"])[:2] for w in words[1:])
+            elif words[0] == "gradient":
+                self.gradient = numbers(words[2])
+            elif line.startswith("|"):
+                self.code.append(line[2:])
+            else:
+                self.operands.append(words)
+
+
+def numbers(text):
+    return tuple(int(n) for n in text.split(",")) if text != "scalar" else ()
+
+
+def filled(x):
+    """Values do not matter, but indices have to be inside."""
+    return x.zero_() if DEVICE[0] == "cpu" else x
+
+
+def make(shape, dtype, strides=None):
+    if strides is not None:
+        return filled(torch.empty_strided(shape, strides, dtype=dtype, device=DEVICE[0]))
+    return filled(torch.empty(shape, dtype=dtype, device=DEVICE[0]))
+
+
+def operand(words):
+    name, dtype, shape, rest = words[0], DTYPES[words[1]], numbers(words[2]), words[3:]
+    x = make(shape, dtype, numbers(rest[rest.index("strides") + 1]) if "strides" in rest else None)
+    return name, x.requires_grad_("grad" in rest or "param" in rest)
+
+
+class Fake:
+    """Memory of fake CUDA tensors, as the oracle's tracker sees it."""
+
+    def __init__(self):
+        self.tracker = Tracker()
+        self.start = 0
+
+    def __enter__(self):
+        self.tracker.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.tracker.__exit__(*error)
+
+    def key(self, tensor):
+        return self.tracker.sid_of(tensor)
+
+    def saved(self):
+        return [sid for box, _, sid, *_ in self.tracker.saved if box() is not None]
+
+    def hooks(self):
+        return torch.autograd.graph.saved_tensors_hooks(self.tracker.pack, self.tracker.unpack)
+
+    def during(self, function, backward=False):
+        """The function's result, and (key, bytes) of each allocation, (key, None) of each free."""
+        start = len(self.tracker.events)
+        self.tracker.in_backward = backward
+        result = function()
+        return result, [(sid, self.tracker.records[sid].nbytes if sign > 0 else None)
+                        for sign, sid in self.tracker.events[start:]]
+
+
+BINARY = {"aten::mul", "aten::add", "aten::sub", "aten::rsub", "aten::div", "aten::pow", "aten::eq",
+          "aten::mul_", "aten::add_"}
+
+
+class Real:
+    """Memory of real CPU tensors, as the profiler sees it; a storage is its address."""
+
+    def __init__(self):
+        self.boxes = []
+
+    def __enter__(self):
+        DEVICE[0] = "cpu"
+        return self
+
+    def __exit__(self, *error):
+        DEVICE[0] = "cuda"
+
+    def key(self, tensor):
+        return tensor.untyped_storage().data_ptr() if tensor.untyped_storage().nbytes() else None
+
+    def pack(self, tensor):
+        box = Box(tensor.detach())
+        self.boxes.append((weakref.ref(box), self.key(tensor)))
+        return box
+
+    def hooks(self):
+        return torch.autograd.graph.saved_tensors_hooks(self.pack, lambda box: box.tensor)
+
+    def saved(self):
+        return [key for box, key in self.boxes if box() is not None and key is not None]
+
+    def during(self, function, backward=False):
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+            result = function()
+        found = []
+
+        def walk(event, path):
+            if event.tag == _EventType.Allocation:
+                found.append((event.start_time_ns, event.extra_fields, path))
+            for child in event.children:
+                walk(child, path + [event.name])
+
+        for event in profiler.profiler.kineto_results.experimental_event_tree():
+            walk(event, [])
+        events, numbers_of_python = [], set()
+        for _, fields, path in sorted(found, key=lambda f: f[0]):
+            # a Python number is a tensor on the CPU here, none on a card
+            if 0 < fields.alloc_size <= 8 and (path[-1:] and path[-1] in BINARY or (
+                    BINARY & set(path[-4:]) and "aten::_to_copy" in path)):
+                numbers_of_python.add(fields.ptr)
+            elif fields.alloc_size > 0:
+                events.append((fields.ptr, fields.alloc_size))
+            elif fields.ptr in numbers_of_python:
+                numbers_of_python.discard(fields.ptr)
+            else:
+                events.append((fields.ptr, None))
+        return result, events
+
+
+class Run:
+    """One run of a case; its lines are what it did."""
+
+    def __init__(self, case, memory):
+        self.case, self.lines, self.names, self.made = case, [], {}, 0
+        self.memory = memory
+
+    def name(self, tensor):
+        key = self.memory.key(tensor)
+        return "nothing" if key is None else str(self.names.get(key, "?"))
+
+    def note(self, events):
+        """Allocations in order, frees between two of them in order of their numbers."""
+        out, frees = [], []
+        for key, nbytes in events + [(None, 1)]:
+            if nbytes is None:
+                frees.append(self.names.get(key, 0))
+                continue
+            out += ["-%s" % n for n in sorted(frees)]
+            frees = []
+            if key is not None:
+                self.made += 1
+                self.names[key] = self.made
+                out.append("%d=%d" % (self.made, nbytes))
+        return " ".join(out) or "nothing"
+
+    def layout(self, x):
+        strides = [str(s) if n != 1 and x.numel() else "*" for n, s in zip(x.shape, x.stride())]
+        shape = ",".join(map(str, x.shape)) or "scalar"
+        strides = " strides " + ",".join(strides) if strides else ""
+        return "%s %s%s in %s" % (NAMES[x.dtype], shape, strides, self.name(x))
+
+    def say(self, what, text):
+        self.lines.append("> %-9s %s" % (what, text))
+
+    def value(self, v):
+        if isinstance(v, torch.Tensor):
+            self.say("output", self.layout(v) + (" grad" if v.requires_grad else ""))
+        elif isinstance(v, (tuple, list)):
+            for item in v:
+                self.value(item)
+        elif isinstance(v, torch.dtype):
+            self.say("output", NAMES[v])
+        elif v is None or isinstance(v, bool):
+            self.say("output", str(v).lower())
+        else:
+            self.say("output", "%g" % v if isinstance(v, float) else "%d" % v)
+
+    def forward(self, function, operands):
+        options = self.case.options
+        fakecuda.ATTENTION["backend"] = options.get("attention", "flash")
+        dtype = DTYPES.get(options.get("autocast"))
+        backend = sdpa_kernel([SDPBackend.MATH]) if DEVICE[0] == "cpu" else contextlib.nullcontext()
+        with self.memory.hooks(), backend:
+            with torch.autocast(DEVICE[0], dtype=dtype or torch.bfloat16, enabled=dtype is not None):
+                return function(*operands)
+
+    def backward(self, out, operands):
+        g = make(out.shape, out.dtype, self.case.gradient)
+        self.names[self.memory.key(g)] = "g"
+        _, events = self.memory.during(lambda: torch.autograd.backward([out], [g]), True)
+        self.say("backward", self.note(events))
+        for name, x in operands:
+            if x.requires_grad:
+                self.say("gradient", "%s %s" % (name, self.layout(x.grad) if x.grad is not None
+                                                else "none"))
+
+    def run(self):
+        names = dict(OPS, dropout=lambda x, p: F.dropout(x, p, "eval" not in self.case.options))
+        arguments = ", ".join(words[0] for words in self.case.operands)
+        body = "\n".join("  " + line for line in self.case.code)
+        exec("def case(%s):\n%s" % (arguments, body), names)
+        with self.memory:
+            operands = [operand(words) for words in self.case.operands]
+            for name, x in operands:
+                self.names[self.memory.key(x)] = name
+            try:
+                out, events = self.memory.during(
+                    lambda: self.forward(names["case"], [x for _, x in operands]))
+            except Exception as error:  # noqa: BLE001  whatever torch says, the case fails
+                self.lines, self.why = ["> fails"], error
+                return self.lines
+            self.say("forward", self.note(events))
+            self.value(out)
+            self.say("saved", " ".join(str(self.names[key]) for key in self.memory.saved()) or "nothing")
+            first = next((o for o in (out if isinstance(out, (tuple, list)) else [out])
+                          if isinstance(o, torch.Tensor) and o.requires_grad and o.grad_fn), None)
+            if first is not None:
+                self.backward(first, operands)
+        return self.lines
+
+
+# ---- files -----------------------------------------------------------------------------------------
+
+def remade(text, real):
+    out = []
+    for block in re.split(r"\n(?=\n)", text):
+        lines = block.split("\n")
+        if not any(line.startswith("case ") for line in lines):
+            out.append(block)
+            continue
+        case = Case(lines)
+        if real or "card" in case.options:
+            run = Run(case, Real())
+            run.run()
+        else:
+            with fakecuda.fake_mode():
+                run = Run(case, Fake())
+                run.run()
+        if run.lines == ["> fails"]:
+            print("%s: %s" % (next(l for l in lines if l.startswith("case")), str(run.why).split("\n")[0][:120]))
+        body = [line for line in lines if not line.startswith(">")]
+        end = [""] if body[-1] == "" else []
+        out.append("\n".join(body[:len(body) - len(end)] + run.lines + end))
+    return "\n".join(out)
+
+
+def main():
+    real, check = "--real" in sys.argv, "--check" in sys.argv or "--real" in sys.argv
+    fakecuda.setup()
+    logging.getLogger("torch._subclasses.fake_tensor").disabled = True
+    gc.disable()
+    changed = False
+    for path in [a for a in sys.argv[1:] if not a.startswith("--")]:
+        with open(path, encoding="utf-8") as handle:
+            old = handle.read()
+        new = remade(old, real)
+        changed = changed or new != old
+        if check:
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), path, path, n=8))
+        elif new != old:
+            with open(path, "w", encoding="utf-8") as handle:
+                handle.write(new)
+        print(path, new.count("\ncase ") + new.startswith("case "), "cases")
+    sys.exit(1 if check and changed else 0)
+
+
+main()
