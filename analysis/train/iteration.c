@@ -3,7 +3,6 @@
  * The steps: inputs, forward, loss, backward, synchronise, optimizer, after; as the Hugging Face
  * Trainer and accelerate drive them (transformers 5.24, accelerate 1.15).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "train/loop.h"
@@ -12,15 +11,18 @@
 static struct vram_value batch(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
-    uint32_t i = vram_class_member(m->program, l->top, vram_sym_of(m->cx->syms, "inputs"));
+    uint32_t i = vram_class_member(m->program, l->top, vram_machine_sym(m, "inputs"));
     struct vram_value v = {0};
     struct vram_call none = {.nargs = 0};
-    if (i == VRAM_NO_INDEX)
+    struct vram_value method = {0};
+    if (i != VRAM_NO_INDEX)
+        method = vram_member_value(m, 0, i);
+    if (method.kind != VRAM_V_FUNC)
         vram_throw(m, VRAM_E_UNSUPPORTED, "no template says what inputs %s takes",
                    vram_sym_text(m->cx->syms, l->top->name));
-    struct vram_value method = vram_member_value(m, 0, i);
     m->op = VRAM_OP_INPUTS;
     vram_call_function(m, (uint32_t)method.u.i, 0, &none, &v);
+    m->at = UINT32_MAX;
     if (v.kind != VRAM_V_BOX || v.u.box->kind != VRAM_BOX_RECORD)
         vram_throw(m, VRAM_E_FORMAT, "inputs() must return a record");
     for (uint32_t k = 0; k < v.u.box->n; k++)
@@ -67,7 +69,7 @@ static void call_with(struct vram_loop *l, struct vram_value batch_, struct vram
         call->kw[call->nkw++].value = vram_value_hold(v);
     }
     if (items) {
-        call->kw[call->nkw].name = vram_sym_of(l->m.cx->syms, "num_items_in_batch");
+        call->kw[call->nkw].name = vram_machine_sym(&l->m, "num_items_in_batch");
         call->kw[call->nkw++].value = vram_tensor_value(vram_hold(items));
     }
 }
@@ -76,20 +78,23 @@ static void call_with(struct vram_loop *l, struct vram_value batch_, struct vram
 
 /* accelerate's convert_to_fp32: a new output object with every 16-bit tensor raised; what the
  * output holds as an object (a cache) is passed on. */
-static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v)
+static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v, int depth)
 {
     struct vram_machine *m = &l->m;
+    vram_step(m);
     if (v.kind == VRAM_V_TENSOR &&
         (v.u.tensor->dtype == VRAM_DT_BF16 || v.u.tensor->dtype == VRAM_DT_F16))
         return vram_tensor_value(vram_cast(m, v.u.tensor, VRAM_DT_F32));
     if (v.kind != VRAM_V_BOX || v.u.box->opaque)
         return vram_value_hold(v);
+    if (depth > VRAM_MAX_BOX_DEPTH)
+        vram_throw(m, VRAM_E_LIMIT, "containers nest more than %d deep", VRAM_MAX_BOX_DEPTH);
     struct vram_value out = {.kind = VRAM_V_BOX};
     out.u.box = vram_box_new(m, (enum vram_box_kind)v.u.box->kind, v.u.box->n);
     for (uint32_t i = 0; i < v.u.box->n; i++) {
         if (v.u.box->kind == VRAM_BOX_RECORD)
             out.u.box->keys[i] = v.u.box->keys[i];
-        vram_box_push(m, out.u.box, to_fp32(l, v.u.box->at[i]));
+        vram_box_push(m, out.u.box, to_fp32(l, v.u.box->at[i], depth + 1));
     }
     return out;
 }
@@ -101,10 +106,11 @@ static struct vram_value forward(struct vram_loop *l, struct vram_call *call)
     if (l->s->autocast != VRAM_DT_NONE)
         vram_autocast_enter(m, l->s->autocast);
     vram_call_module(m, 0, call, &out);
+    m->at = UINT32_MAX; /* what follows is no line of a template */
     if (l->s->autocast != VRAM_DT_NONE) {
         vram_autocast_leave(m);
         m->op = VRAM_OP_LOOP;
-        struct vram_value wide = m->training ? to_fp32(l, out) : vram_value_hold(out);
+        struct vram_value wide = m->training ? to_fp32(l, out, 0) : vram_value_hold(out);
         vram_value_drop(m, out);
         out = wide;
     }

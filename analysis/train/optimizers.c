@@ -77,35 +77,85 @@ static uint32_t dtypes_of(struct vram_handle **p, uint32_t n, uint8_t *out)
     return found;
 }
 
-/* the counters are on the CPU; then the roots of all second moments of a dtype at once, which
- * live until those of the next dtype exist */
-static void adamw_foreach(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+/* two moments per parameter; the counters are on the CPU */
+static void adam_states(struct vram_optimizer *o, struct vram_handle **p, uint32_t n)
 {
-    (void)decay;
-    uint8_t dtypes[8];
-    struct vram_handle **roots = NULL, **old = NULL;
-    uint32_t nold = 0, ndtypes = dtypes_of(p, n, dtypes);
     for (uint32_t i = 0; i < n; i++)
         if (fresh(o, p[i])) {
             at_param(o, p[i]);
             keep(o, p[i], 0, like(o->m, p[i]));
             keep(o, p[i], 1, like(o->m, p[i]));
         }
+}
+
+/* a list with one tensor for each parameter of a dtype */
+static struct vram_handle **list_of(struct vram_optimizer *o, struct vram_handle **p, uint32_t n,
+                                    uint8_t dtype, uint32_t *count)
+{
+    struct vram_handle **list = vram_machine_alloc(o->m, n ? n : 1, sizeof(struct vram_handle *));
+    *count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (p[i]->dtype == dtype) {
+            at_param(o, p[i]);
+            list[(*count)++] = like(o->m, p[i]);
+        }
+    return list;
+}
+
+static void drop_list(struct vram_optimizer *o, struct vram_handle **list, uint32_t n)
+{
+    while (n)
+        vram_drop(o->m, list[--n]);
+}
+
+/* copies: Adam's own decay is added to a copy of the gradients, gone before what comes next: the roots
+ * of all second moments of a dtype at once, which live until those of the next dtype exist */
+static void adam_lists(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool copies)
+{
+    uint8_t dtypes[8];
+    struct vram_handle **old = NULL;
+    uint32_t nold = 0, ndtypes = dtypes_of(p, n, dtypes);
+    adam_states(o, p, n);
     for (uint32_t d = 0; d < ndtypes; d++) {
-        uint32_t k = 0;
-        roots = vram_machine_alloc(o->m, n, sizeof(struct vram_handle *));
-        for (uint32_t i = 0; i < n; i++)
-            if (p[i]->dtype == dtypes[d]) {
-                at_param(o, p[i]);
-                roots[k++] = like(o->m, p[i]);
-            }
-        while (nold)
-            vram_drop(o->m, old[--nold]);
+        uint32_t k;
+        if (copies) {
+            struct vram_handle **decayed = list_of(o, p, n, dtypes[d], &k);
+            drop_list(o, decayed, k);
+        }
+        struct vram_handle **roots = list_of(o, p, n, dtypes[d], &k);
+        drop_list(o, old, nold);
         old = roots;
         nold = k;
     }
-    while (nold)
-        vram_drop(o->m, old[--nold]);
+    drop_list(o, old, nold);
+}
+
+/* one parameter after the other: root and denominator, which lives until the next one exists */
+static void adam_loop(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool copies)
+{
+    struct vram_handle *denominator = NULL;
+    adam_states(o, p, n);
+    for (uint32_t i = 0; i < n; i++) {
+        at_param(o, p[i]);
+        struct vram_handle *decayed = copies ? like(o->m, p[i]) : NULL;
+        struct vram_handle *root = like(o->m, p[i]), *next = like(o->m, p[i]);
+        vram_drop(o->m, root);
+        vram_drop(o->m, denominator);
+        denominator = next;
+        vram_drop(o->m, decayed);
+    }
+    vram_drop(o->m, denominator);
+}
+
+static void adamw(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (void)decay; /* shrinks the parameter in place */
+    (o->setup->foreach ? adam_lists : adam_loop)(o, p, n, false);
+}
+
+static void adam(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
+{
+    (o->setup->foreach ? adam_lists : adam_loop)(o, p, n, decay);
 }
 
 /* ---- SGD ---------------------------------------------------------------------------------- */
@@ -251,12 +301,12 @@ const struct vram_optimizer_row vram_optimizers[] = {
      .states = "two moments in the parameter's dtype",
      .temporaries = "one list of roots per dtype",
      .source = "torch/optim/adam.py _multi_tensor_adam",
-     .step = adamw_foreach},
+     .step = adamw},
     {.name = "adam",
      .states = "two moments in the parameter's dtype",
-     .temporaries = "one list of roots per dtype",
+     .temporaries = "decayed copies of the gradients, then one list of roots per dtype",
      .source = "torch/optim/adam.py _multi_tensor_adam",
-     .step = adamw_foreach},
+     .step = adam},
     {.name = "sgd",
      .states = "none",
      .temporaries = "decayed copies of the gradients",

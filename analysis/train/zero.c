@@ -10,12 +10,19 @@
 #include "base/math.h"
 #include "train/strategy.h"
 
+/* Where a parameter lies in its flat group. */
+struct place {
+    uint8_t group;
+    uint64_t from;
+};
+
 struct group {
     struct vram_handle **params; /* in registration order */
     uint32_t n;
     uint64_t elements;           /* padded to a multiple of 2·ranks */
     uint64_t partition;          /* elements of one rank */
     struct vram_handle *flat;    /* 16-bit weights of the group; the parameters are views of it */
+    struct vram_handle *padding; /* of the rank's gradients: zeros behind the last parameter */
     struct vram_handle master;   /* the fp32 partition as a parameter of the optimizer */
 };
 
@@ -23,17 +30,21 @@ struct zero {
     struct group group[2];
     uint64_t rank;               /* that is followed */
     bool *mine;                  /* by parameter of the tree: touches the rank's partition */
+    struct place *place;         /* by parameter of the tree */
     uint64_t mine_elements;      /* of all parameters that do, whole */
     uint64_t bucket_size;        /* elements */
     struct vram_handle *ipg[2];
     int buffers;                 /* two with overlap_comm */
     bool setup_pending;          /* buffers are made at the first gradient */
+    bool contiguous;             /* gradients move into buckets and into the partition's buffer */
+    bool scatter;                /* pieces of a bucket are reduced for their owners */
     uint64_t filled;
     struct vram_handle **in_bucket;
     uint32_t nin_bucket;
-    struct vram_handle *large;   /* waits for the next flush: larger than the bucket */
     struct vram_handle *own;     /* gradients of the partition, of this backward */
     struct vram_handle *kept;    /* of earlier backwards of the step */
+    struct vram_handle **kept_each; /* of its own storage: by parameter of the tree */
+    bool *came;                  /* by parameter of the tree: had a gradient in this backward */
 };
 
 static uint64_t elements_of(const struct vram_handle *p) { return (uint64_t)vram_numel(p); }
@@ -79,12 +90,21 @@ static void flatten(struct vram_strategy *s, struct group *g)
     struct vram_machine *m = s->m;
     uint64_t usable = s->setup->gpu ? s->setup->gpu->usable_bytes : UINT64_MAX, bytes = 0;
     enum vram_dtype dtype = (enum vram_dtype)g->params[0]->dtype;
+    uint64_t own = 0;
+    for (uint32_t i = 0; i < g->n; i++)
+        own += elements_of(g->params[i]);
+    if (g->n == 1 && g->elements == own)
+        return; /* one tensor without padding is flat already */
     vram_dtype_bytes(dtype, g->elements, &bytes);
     /* built on the card when it has room for both copies, else by way of host memory */
     vram_empty_cache(m);
     bool room = m->live <= usable && usable - m->live >= bytes;
-    if (room)
+    if (room) {
+        int64_t padding[1] = {(int64_t)(g->elements - own)};
+        struct vram_handle *zeros = vram_new(m, padding, 1, dtype, NULL);
         g->flat = vram_shared_new(m, g->elements, dtype, VRAM_CAT_PARAMETER, g->params, g->n);
+        vram_drop(m, zeros);
+    }
     for (uint32_t i = 0; i < g->n && !room; i++)
         vram_storage_move(m, g->params[i], NULL);
     if (!room)
@@ -95,6 +115,19 @@ static void flatten(struct vram_strategy *s, struct group *g)
         vram_storage_move(m, g->params[i], g->flat);
 }
 
+/* The rank's partition is cloned, then raised: fp32 weights need no second copy. */
+static struct vram_handle *master_of(struct vram_strategy *s, const struct group *g)
+{
+    struct vram_machine *m = s->m;
+    struct vram_handle *clone = NULL;
+    if (s->setup->dtype != VRAM_DT_F32)
+        clone = vram_shared_new(m, g->partition, s->setup->dtype, VRAM_CAT_TEMPORARY, g->params, g->n);
+    struct vram_handle *master =
+        vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
+    vram_drop(m, clone);
+    return master;
+}
+
 static void init_group(struct vram_strategy *s, struct zero *z, int which)
 {
     struct vram_machine *m = s->m;
@@ -102,18 +135,16 @@ static void init_group(struct vram_strategy *s, struct zero *z, int which)
     uint64_t align = 2 * (uint64_t)s->setup->ranks;
     g->params = s->optimizer->params[which];
     g->n = s->optimizer->n[which];
-    for (uint32_t i = 0; i < g->n; i++)
+    for (uint32_t i = 0; i < g->n; i++) {
+        z->place[g->params[i]->param] = (struct place){(uint8_t)which, g->elements};
         g->elements += elements_of(g->params[i]);
+    }
     g->elements = vram_round_up(g->elements, align);
     g->partition = g->elements / (uint64_t)s->setup->ranks;
     if (!g->n)
         return;
     flatten(s, g);
-    struct vram_handle *clone = vram_shared_new(m, g->partition, s->setup->dtype,
-                                                VRAM_CAT_TEMPORARY, g->params, g->n);
-    struct vram_handle *master =
-        vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
-    vram_drop(m, clone);
+    struct vram_handle *master = master_of(s, g);
     g->master = *master;
     g->master.param = m->tree->nparams + (uint32_t)which;
     s->optimizer->share[which] = m->events->storages[master->storage->id].share;
@@ -135,6 +166,11 @@ void vram_zero_init(struct vram_strategy *s)
     }
     z->bucket_size = (uint64_t)bucket;
     z->in_bucket = vram_machine_alloc(m, s->n ? s->n : 1, sizeof(struct vram_handle *));
+    z->place = vram_machine_alloc(m, m->tree->nparams, sizeof *z->place);
+    z->kept_each = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
+    z->came = vram_machine_alloc(m, m->tree->nparams, sizeof *z->came);
+    z->contiguous = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_CONTIGUOUS_GRADIENTS, true);
+    z->scatter = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_REDUCE_SCATTER, true);
     for (int g = 0; g < 2; g++)
         init_group(s, z, g);
     choose_rank(s, z);
@@ -152,9 +188,8 @@ void vram_zero_init(struct vram_strategy *s)
 void vram_zero_backward_begin(struct vram_strategy *s)
 {
     struct zero *z = s->own;
-    bool contiguous = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_CONTIGUOUS_GRADIENTS, true);
     bool overlap = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_OVERLAP_COMM, false);
-    z->setup_pending = contiguous && !z->ipg[0];
+    z->setup_pending = z->contiguous && !z->ipg[0];
     z->buffers = overlap ? 2 : 1;
 }
 
@@ -171,88 +206,210 @@ static void setup_buckets(struct vram_strategy *s)
 }
 
 /* A gradient of the rank's partition moves into the partition's own buffer, made at the first one. */
-static void keep_own(struct vram_strategy *s, const struct vram_handle *p)
+static void keep_own(struct vram_strategy *s, struct vram_handle *p)
 {
     struct zero *z = s->own;
-    if (z->own || !z->mine[p->param])
-        return;
-    struct vram_handle **all = s->params;
-    s->m->scope = 0;
-    z->own = vram_shared_new(s->m, z->mine_elements, s->setup->dtype, VRAM_CAT_GRADIENT, all, s->n);
+    bool mine = z->mine[p->param];
+    if (mine && z->contiguous && !z->own)
+        z->own = vram_shared_new(s->m, z->mine_elements, s->setup->dtype, VRAM_CAT_GRADIENT,
+                                 s->params, s->n);
+    if (z->contiguous || (s->row->partitions_gradients && !mine))
+        vram_let_go(s->m, &p->grad);
 }
 
-/* The bucket is reduced by way of a flat copy (allreduce_bucket), then the rank's own gradients move
- * out of it. */
+/* Pieces are joined before they are reduced (flatten_dense_tensors); a single one is used where it
+ * lies. */
+struct pieces {
+    struct vram_strategy *s;
+    uint64_t elements, limit, last; /* limit: behind it a new lot begins; last: the last piece's owner */
+    uint32_t n;
+};
+
+static void reduce_pieces(struct pieces *p)
+{
+    int64_t shape[1] = {(int64_t)p->elements};
+    if (p->n > 1)
+        vram_drop(p->s->m, vram_new(p->s->m, shape, 1, p->s->setup->dtype, NULL));
+    p->n = 0;
+    p->elements = 0;
+}
+
+static void add_piece(struct pieces *p, uint64_t owner, uint64_t elements, bool joined)
+{
+    if (!joined && p->elements > p->limit)
+        reduce_pieces(p);
+    p->n += !joined;
+    p->elements += elements;
+    p->last = owner;
+}
+
+/* average_tensor: the parts of a bucket by the ranks that own them; neighbours of one owner are one */
+static void reduce_bucket(struct vram_strategy *s)
+{
+    struct zero *z = s->own;
+    struct pieces p = {.s = s, .limit = z->contiguous ? z->bucket_size : UINT64_MAX, .last = UINT64_MAX};
+    if (z->contiguous && !z->scatter)
+        return; /* the whole bucket as it is */
+    for (uint32_t i = 0; i < z->nin_bucket; i++) {
+        const struct place *place = &z->place[z->in_bucket[i]->param];
+        uint64_t part = z->group[place->group].partition, at = place->from;
+        uint64_t end = at + elements_of(z->in_bucket[i]);
+        if (!z->contiguous)
+            add_piece(&p, 0, end - at, false);
+        for (uint64_t owner = at / part; z->contiguous && at < end; owner++) {
+            uint64_t to = (owner + 1) * part < end ? (owner + 1) * part : end;
+            add_piece(&p, owner, to - at, owner == p.last);
+            at = to;
+        }
+    }
+    reduce_pieces(&p);
+}
+
+/* reduce_ipg_grads */
 static void flush(struct vram_strategy *s)
 {
     struct zero *z = s->own;
-    int64_t shape[1] = {(int64_t)z->filled};
-    if (z->filled) {
-        s->m->scope = 0;
-        vram_drop(s->m, vram_new(s->m, shape, 1, s->setup->dtype, NULL));
-    }
+    s->m->scope = 0;
+    reduce_bucket(s);
     for (uint32_t i = 0; i < z->nin_bucket; i++)
         keep_own(s, z->in_bucket[i]);
-    if (z->large)
-        vram_let_go(s->m, &z->large->grad);
-    z->large = NULL;
     z->nin_bucket = 0;
     z->filled = 0;
 }
 
-/* reduce_independent_p_g_buckets_and_remove_grads */
+/* reduce_independent_p_g_buckets_and_remove_grads; what is larger than the bucket waits as it is */
 static void reduce(struct vram_strategy *s, struct vram_handle *p)
 {
     struct zero *z = s->own;
     uint64_t n = elements_of(p);
     if (z->filled + n > z->bucket_size)
         flush(s);
-    if (z->ipg[0] && n <= z->bucket_size)
+    if (z->contiguous && n <= z->bucket_size)
         vram_let_go(s->m, &p->grad); /* it lives in the bucket now */
-    else
-        z->large = p;
     z->filled += n;
+    z->came[p->param] = true;
     z->in_bucket[z->nin_bucket++] = p;
 }
 
+static bool overlaps(const struct vram_strategy *s)
+{
+    return vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_OVERLAP_COMM, false);
+}
+
+static bool last_micro(const struct vram_strategy *s)
+{
+    return s->micro + 1 == (uint64_t)s->setup->accumulation;
+}
+
+/* Stage 2 reduces in every backward, stage 1 in the step's last one: as gradients come when it
+ * overlaps, else when all are there. */
 void vram_zero_accumulated(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
 {
     struct vram_strategy *s = m->strategy;
     uint32_t scope = m->scope;
+    uint16_t op = m->op;
     (void)g;
     if (leaf->param == VRAM_NO_PARAM || leaf->param >= m->tree->nparams)
         return;
+    m->op = VRAM_OP_STRATEGY;
     setup_buckets(s);
-    if (s->row->partitions_gradients ||
-        vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_OVERLAP_COMM, false))
+    if (s->row->partitions_gradients || (overlaps(s) && last_micro(s)))
         reduce(s, leaf);
     m->scope = scope;
+    m->op = op;
 }
 
-static void release_buckets(struct vram_strategy *s)
+/* Elements of a parameter that lie in the rank's partition of its group. */
+static uint64_t piece_of(const struct zero *z, const struct group *g, uint32_t i)
+{
+    uint64_t from = z->rank * g->partition, to = from + g->partition;
+    uint64_t at = z->place[g->params[i]->param].from, end = at + elements_of(g->params[i]);
+    at = at > from ? at : from;
+    end = end < to ? end : to;
+    return end > at ? end - at : 0;
+}
+
+static uint64_t covered(const struct zero *z, const struct group *g, uint32_t *pieces)
+{
+    uint64_t sum = 0;
+    *pieces = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        uint64_t n = piece_of(z, g, i);
+        sum += n;
+        *pieces += n > 0;
+    }
+    return sum;
+}
+
+/* Without the partition's buffer each gradient of the rank is kept as it came; one that did not come
+ * is made of zeros.  What is there already takes the new one up: *later, which holds it until then. */
+static void keep_each(struct vram_strategy *s, const struct group *g, struct vram_handle **later)
 {
     struct zero *z = s->own;
-    flush(s);
-    for (int i = 0; i < 2; i++)
-        vram_let_go(s->m, &z->ipg[i]);
+    for (uint32_t i = 0; i < g->n; i++) {
+        struct vram_handle *p = g->params[i], *new = NULL, **kept = &z->kept_each[p->param];
+        if (z->mine[p->param] && !z->came[p->param])
+            new = vram_new(s->m, p->shape, p->rank, s->setup->dtype, NULL);
+        else if (z->mine[p->param] && !z->contiguous)
+            new = vram_hold(p->grad);
+        vram_let_go(s->m, &p->grad);
+        z->came[p->param] = false;
+        if (new && *kept)
+            later[i] = new;
+        else if (new)
+            *kept = new;
+        if (new)
+            vram_set_category(s->m, new, VRAM_CAT_GRADIENT);
+    }
+}
+
+static void drop_all(struct vram_machine *m, struct vram_handle **list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        vram_let_go(m, &list[i]);
+}
+
+/* Behind the last backward partitions that no parameter fills get zeros. */
+static void fill_up(struct vram_strategy *s, struct group *g)
+{
+    uint32_t pieces;
+    uint64_t n = covered(s->own, g, &pieces);
+    if (n < g->partition && last_micro(s))
+        g->padding = vram_shared_new(s->m, g->partition - n, s->setup->dtype, VRAM_CAT_GRADIENT,
+                                     g->params, g->n);
 }
 
 /* independent_gradient_partition_epilogue: what this backward brought is kept, or added to what the
  * step already has. */
-void vram_zero_backward_end(struct vram_strategy *s)
+static void epilogue(struct vram_strategy *s)
 {
     struct zero *z = s->own;
-    if (!s->row->partitions_gradients)
-        return;
-    release_buckets(s);
+    struct vram_machine *m = s->m;
+    struct vram_handle **later[2];
+    flush(s);
     if (!z->kept)
-        z->kept = z->own;
-    else
-        vram_drop(s->m, z->own);
-    z->own = NULL;
+        z->kept = vram_hold(z->own);
+    for (int g = 0; g < 2; g++) {
+        later[g] = vram_machine_alloc(m, z->group[g].n ? z->group[g].n : 1, sizeof *later[g]);
+        keep_each(s, &z->group[g], later[g]);
+        if (g)
+            drop_all(m, later[0], z->group[0].n);
+        fill_up(s, &z->group[g]);
+    }
+    for (int i = 0; i < 2; i++)
+        vram_let_go(m, &z->ipg[i]);
+    vram_let_go(m, &z->own);
+    drop_all(m, later[1], z->group[1].n);
 }
 
-/* Stage 1 reduces everything at the end of the step's last backward. */
+void vram_zero_backward_end(struct vram_strategy *s)
+{
+    s->m->op = VRAM_OP_STRATEGY;
+    if (s->row->partitions_gradients)
+        epilogue(s);
+}
+
+/* Stage 1 at the end of the step's last backward. */
 bool vram_zero_synchronises(const struct vram_strategy *s)
 {
     return !s->row->partitions_gradients;
@@ -261,49 +418,73 @@ bool vram_zero_synchronises(const struct vram_strategy *s)
 void vram_zero_synchronise(struct vram_strategy *s)
 {
     struct zero *z = s->own;
-    for (int g = 0; g < 2; g++)
+    for (int g = 0; g < 2 && !overlaps(s); g++)
         for (uint32_t i = 0; i < z->group[g].n; i++)
             if (z->group[g].params[i]->grad)
                 reduce(s, z->group[g].params[i]);
-    release_buckets(s);
-    z->kept = z->own;
-    z->own = NULL;
+    epilogue(s);
 }
 
 /* ---- step --------------------------------------------------------------------------------- */
 
-/* The norm casts each piece of the partition to float64, one after the other. */
-static void norm(struct vram_strategy *s, const struct group *g, uint64_t rank)
+/* get_grad_norm_direct: each piece of the partition is cast to float64, one after the other; then the
+ * stack of their norms and its squares. */
+static void norm(struct vram_strategy *s, const struct group *g)
 {
-    uint64_t from = rank * g->partition, to = from + g->partition, at = 0;
+    struct vram_machine *m = s->m;
+    struct vram_handle **norms = vram_machine_alloc(m, g->n ? g->n : 1, sizeof *norms);
+    int64_t n[1] = {0};
     for (uint32_t i = 0; i < g->n; i++) {
-        uint64_t end = at + elements_of(g->params[i]);
-        uint64_t a = at > from ? at : from, b = end < to ? end : to;
-        if (b > a) {
-            int64_t shape[1] = {(int64_t)(b - a)};
-            s->m->scope = s->m->tree->params[g->params[i]->param].scope;
-            vram_drop(s->m, vram_new(s->m, shape, 1, VRAM_DT_F64, NULL));
-        }
-        at = end;
+        int64_t shape[1] = {(int64_t)piece_of(s->own, g, i)};
+        if (!shape[0])
+            continue;
+        m->scope = m->tree->params[g->params[i]->param].scope;
+        struct vram_handle *wide = vram_new(m, shape, 1, VRAM_DT_F64, NULL);
+        norms[n[0]++] = vram_new_scalar(m, VRAM_DT_F64);
+        vram_drop(m, wide);
     }
+    m->scope = 0;
+    struct vram_handle *stack = vram_new(m, n, 1, VRAM_DT_F64, NULL);
+    vram_drop(m, vram_new(m, n, 1, VRAM_DT_F64, NULL));
+    vram_drop(m, stack);
+    while (n[0])
+        vram_drop(m, norms[--n[0]]);
 }
 
+/* The gradients of a group's partition are let go; with the last group their buffer. */
+static void forget(struct vram_strategy *s, struct group *g, bool last)
+{
+    struct zero *z = s->own;
+    vram_let_go(s->m, &g->padding);
+    for (uint32_t i = 0; i < g->n; i++)
+        vram_let_go(s->m, &z->kept_each[g->params[i]->param]);
+    if (last)
+        vram_let_go(s->m, &z->kept);
+}
+
+/* Joined (a single piece is used where it lies), raised to fp32, stepped on. */
 static void step_group(struct vram_strategy *s, struct group *g, int which, bool last)
 {
     struct vram_machine *m = s->m;
-    struct zero *z = s->own;
-    struct vram_handle *flat =
-        vram_shared_new(m, g->partition, s->setup->dtype, VRAM_CAT_GRADIENT, g->params, g->n);
-    g->master.grad =
-        vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_GRADIENT, g->params, g->n);
-    vram_drop(m, flat);
-    if (last)
-        vram_let_go(m, &z->kept); /* the last view of the partition's gradients is gone */
+    uint32_t pieces;
+    struct vram_handle *flat = NULL;
+    covered(s->own, g, &pieces);
+    if (pieces + (g->padding != NULL) > 1)
+        flat = vram_shared_new(m, g->partition, s->setup->dtype, VRAM_CAT_GRADIENT, g->params, g->n);
+    g->master.grad = flat;
+    if (s->setup->dtype != VRAM_DT_F32) {
+        g->master.grad =
+            vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_GRADIENT, g->params, g->n);
+        vram_drop(m, flat);
+    }
+    if (g->master.grad)
+        forget(s, g, last);
     struct vram_handle *one[1] = {&g->master};
     m->op = VRAM_OP_OPTIMIZER;
     s->optimizer->row->step(s->optimizer, one, 1, which == 0);
     m->op = VRAM_OP_STRATEGY;
     vram_let_go(m, &g->master.grad);
+    forget(s, g, last);
 }
 
 void vram_zero_step(struct vram_strategy *s)
@@ -312,11 +493,12 @@ void vram_zero_step(struct vram_strategy *s)
     struct zero *z = s->own;
     m->op = VRAM_OP_STRATEGY;
     if (!s->optimizer->row->step) {
-        vram_let_go(m, &z->kept);
+        for (int g = 0; g < 2; g++)
+            forget(s, &z->group[g], true);
         return;
     }
     for (int g = 0; g < 2; g++)
-        norm(s, &z->group[g], z->rank);
+        norm(s, &z->group[g]);
     m->scope = 0;
     for (int g = 0; g < 2; g++)
         if (z->group[g].n)

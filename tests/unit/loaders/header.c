@@ -338,14 +338,13 @@ static void test_many_tensors_backwards(void **state)
 {
     (void)state;
     enum { N = 20000 };
-    char *header = malloc(N * 120u);
-    assert_non_null(header);
+    static char header[N * 120];
     size_t n = 0;
     header[n++] = '{';
     for (unsigned i = N; i-- > 0;)
-        n += (size_t)sprintf(header + n,
-                             "'aaaaaaaaaaaaaaaaaaaaaaaa.%u':{'dtype':'U8','shape':[1],"
-                             "'data_offsets':[%u,%u]}%s", i, i, i + 1, i ? "," : "}");
+        n += (size_t)snprintf(header + n, 120,
+                              "'aaaaaaaaaaaaaaaaaaaaaaaa.%u':{'dtype':'U8','shape':[1],"
+                              "'data_offsets':[%u,%u]}%s", i, i, i + 1, i ? "," : "}");
     header[n] = 0;
     requote(header, '\'');
     struct world w;
@@ -355,7 +354,6 @@ static void test_many_tensors_backwards(void **state)
     assert_int_equal(parse_size(&w, header, n, N, &tensors, &file), 0);
     assert_int_equal(tensors.n, N);
     assert_true(w.arena.used < 4 * n);
-    free(header);
     world_end(&w);
 }
 

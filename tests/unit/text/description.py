@@ -16,7 +16,7 @@ LIMITS = [  # row of the table, its number, the source and the place that has it
     ("arguments of a call", "16 by position, 16 by name", "analysis/machine/machine.h", r"VRAM_MAX_ARGS = 16,"),
     ("modules that extend", "40", "src/ir/program.c", r"MAX_EXTENDS = 40 "),
     ("modules inside modules", "40", "analysis/models/builder.h", r"VRAM_MAX_MODULE_DEPTH = 40 "),
-    ("modules, parameters", "4194304, 8388608", "src/base/arena.c", r"scopes = 4u << 20,\s+\.params = 8u << 20,"),
+    ("modules, parameters", "1048576, 8388608", "src/base/arena.c", r"scopes = 1u << 20,\s+\.params = 8u << 20,"),
     ("dimensions of a tensor", "10", "analysis/machine/machine.h", r"VRAM_MAX_RANK = 10,"),
     ("values of a list", "1048576", "analysis/machine/machine.h", r"VRAM_MAX_BOX = 1 << 20 "),
     ("statements, loop turns", "200000000", "src/base/arena.c", r"steps = UINT64_C\(200\) \* 1000 \* 1000,"),

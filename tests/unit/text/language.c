@@ -214,7 +214,7 @@ static void refused_declarations(void **state)
         {"module M:\n  children a[config.n]: Linear(1, 2)\n", VRAM_E_RANGE,
          "line 2, column 20: 'a' needs a number of layers", "a.vt"},
         {"module M:\n  children a[9000000000000]: Linear(1, 2)\n", VRAM_E_LIMIT,
-         "line 2, column 14: 9000000000000 layers; a model may have 4194304 modules", "a.vt"},
+         "line 2, column 14: 9000000000000 layers; a model may have 1048576 modules", "a.vt"},
         {"module M:\n  child a: M()\n", VRAM_E_LIMIT,
          "line 2, column 12: modules nest more than 40 deep, or are too many"
          " (in a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a)",
