@@ -41,5 +41,8 @@ if [ -n "$need" ]; then
           $as_root apt-get install -y -q --no-install-recommends $need >/dev/null; }
 fi
 
-[ -e "$build/build.ninja" ] || meson setup "$build" >/dev/null
-ninja -C "$build" | tail -n 1
+if [ ! -e "$build/build.ninja" ]; then
+    log=$(meson setup "$build" 2>&1) || { echo "$log" | tail -n 20 >&2; exit 1; }
+fi
+log=$(ninja -C "$build" 2>&1) || { echo "$log" | tail -n 40 >&2; exit 1; }
+echo "$log" | tail -n 1

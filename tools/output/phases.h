@@ -20,7 +20,7 @@ struct phase_line {
     const char *what;                            /* "forward" */
     uint64_t peak, end;                          /* bytes of tensors */
     bool owner;                                  /* the peak of the run is in it */
-    char label[64];                              /* "3-10 micro 2-8 forward" */
+    char label[128];                             /* "3-10 micro 2-8 forward" */
     uint64_t parts[PHASE_PARTS];                 /* of peak; see phases_divide */
 };
 
