@@ -348,6 +348,7 @@ static void keep_each(struct vram_strategy *s, const struct group *g, struct vra
     struct zero *z = s->own;
     for (uint32_t i = 0; i < g->n; i++) {
         struct vram_handle *p = g->params[i], *new = NULL, **kept = &z->kept_each[p->param];
+        s->m->scope = s->m->tree->params[p->param].scope;
         if (z->mine[p->param] && !z->came[p->param])
             new = vram_new(s->m, p->shape, p->rank, s->setup->dtype, NULL);
         else if (z->mine[p->param] && !z->contiguous)
@@ -361,6 +362,7 @@ static void keep_each(struct vram_strategy *s, const struct group *g, struct vra
         if (new)
             vram_set_category(s->m, new, VRAM_CAT_GRADIENT);
     }
+    s->m->scope = 0;
 }
 
 static void drop_all(struct vram_machine *m, struct vram_handle **list, uint32_t n)
