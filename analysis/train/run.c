@@ -51,10 +51,14 @@ static void load(struct vram_loop *l)
     m->scope = 0;
 }
 
-/* Input gradients are switched on with checkpointing when the model's main input is input_ids. */
-static bool main_input_is_ids(const struct vram_loop *l)
+/* Input gradients are switched on with checkpointing when the model's main input is input_ids, and
+ * by who trains adapters. */
+static bool wants_input_grads(const struct vram_loop *l)
 {
     const struct vram_callable *c = &l->top->forward;
+    for (uint32_t i = 0; i < l->s->ntrain; i++)
+        if (l->s->train[i] == VRAM_TRAIN_LORA)
+            return true;
     return c->npositional && !strcmp(vram_sym_text(l->m.cx->syms,
                                                    l->m.program->params.at[c->params].name),
                                      "input_ids");
@@ -76,7 +80,7 @@ static void prepare(struct vram_loop *l)
     m->ncheckpointed = s->ntrain;
     if (m->tree->known) {
         l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && main_input_is_ids(l);
+        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && wants_input_grads(l);
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));

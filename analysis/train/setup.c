@@ -150,13 +150,14 @@ static enum vram_train_mode mode_of(const struct resolver *r, const char *compon
 {
     const char *own = given_mode(r->plan, component), *decoder = given_mode(r->plan, "decoder");
     enum vram_train_mode all = train_mode(vram_plan_text(r->plan, VRAM_KEY_TRAIN));
-    bool head = !strcmp(component, "lm_head") || !strcmp(component, "head");
-    bool fusion = !strcmp(component, "fusion");
-    if (own)
-        all = train_mode(own);
-    else if (decoder && (head || (fusion && !vram_plan_given(r->plan, VRAM_KEY_TRAIN))))
-        all = train_mode(decoder);
-    return (head || fusion) && all == VRAM_TRAIN_LORA ? VRAM_TRAIN_FROZEN : all;
+    bool output = !strcmp(component, "lm_head"), fusion = !strcmp(component, "fusion");
+    bool head = output || !strcmp(component, "head");
+    bool follows = !own && decoder && (head || (fusion && !vram_plan_given(r->plan, VRAM_KEY_TRAIN)));
+    if (own || follows)
+        all = train_mode(own ? own : decoder);
+    /* PEFT leaves out what get_output_embeddings() finds; a classifier is a Linear like others */
+    bool left_out = output || fusion || (head && follows);
+    return left_out && all == VRAM_TRAIN_LORA ? VRAM_TRAIN_FROZEN : all;
 }
 
 enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym component)

@@ -24,7 +24,7 @@ static const struct vram_class_key clip_text[] = {
     INT_OR_NULL("projection_dim", 512, VRAM_KEY_SIZE), SIZE("num_hidden_layers", 12),
     SIZE("num_attention_heads", 8), SIZE("max_position_embeddings", 77),
     TEXT("hidden_act", "quick_gelu"), REAL("layer_norm_eps", 1e-5), REAL("attention_dropout", 0.0),
-    END};
+    INT_OR_NULL("eos_token_id", 49407, 0), END};
 
 static const struct vram_class_key clip_vision[] = {
     SIZE("hidden_size", 768), SIZE("intermediate_size", 3072), SIZE("projection_dim", 512),
@@ -64,6 +64,21 @@ static const struct vram_class_key pixtral[] = {
     SIZE("hidden_size", 1024), SIZE("intermediate_size", 4096), SIZE("num_hidden_layers", 24),
     SIZE("num_attention_heads", 16), INT("num_channels", 3, 0), PAIR("image_size", 1024),
     PAIR("patch_size", 16), TEXT("hidden_act", "gelu"), REAL("attention_dropout", 0.0), END};
+
+static const struct vram_class_key vit[] = {
+    SIZE("hidden_size", 768), SIZE("num_hidden_layers", 12), SIZE("num_attention_heads", 12),
+    SIZE("intermediate_size", 3072), TEXT("hidden_act", "gelu"), REAL("hidden_dropout_prob", 0.0),
+    REAL("attention_probs_dropout_prob", 0.0), REAL("layer_norm_eps", 1e-12),
+    PAIR("image_size", 224), PAIR("patch_size", 16), INT("num_channels", 3, 0),
+    BOOL("qkv_bias", 1), INT_NULL("pooler_output_size"), TEXT("pooler_act", "tanh"), END};
+
+static const struct vram_class_key dinov2[] = {
+    SIZE("hidden_size", 768), SIZE("num_hidden_layers", 12), SIZE("num_attention_heads", 12),
+    SIZE("mlp_ratio", 4), TEXT("hidden_act", "gelu"), REAL("hidden_dropout_prob", 0.0),
+    REAL("attention_probs_dropout_prob", 0.0), REAL("layer_norm_eps", 1e-6),
+    PAIR("image_size", 224), PAIR("patch_size", 14), INT("num_channels", 3, 0),
+    BOOL("qkv_bias", 1), REAL("drop_path_rate", 0.0), BOOL("use_swiglu_ffn", 0),
+    BOOL("use_mask_token", 1), END};
 
 static const struct vram_class_key llama[] = {
     SIZE("vocab_size", 32000), SIZE("hidden_size", 4096), SIZE("intermediate_size", 11008),
@@ -149,6 +164,7 @@ static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
     {"clip_vision_model", clip_vision, NULL, true, NULL},
+    {"dinov2", dinov2, NULL, true, vram_derive_labels},
     {"gemma", gemma, NULL, false, vram_derive_gemma},
     {"llama", llama, NULL, true, vram_derive_decoder},
     {"llava", llava, llava_parts, false, vram_derive_llava},
@@ -161,6 +177,7 @@ static const struct vram_class classes[] = {
     {"siglip", siglip, siglip_parts, false, NULL},
     {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text},
     {"siglip_vision_model", siglip_vision, NULL, true, NULL},
+    {"vit", vit, NULL, true, vram_derive_vit},
 };
 
 const struct vram_class *vram_class_row(size_t i)

@@ -55,6 +55,26 @@ int vram_derive_siglip_text(struct vram_cx *cx, struct vram_config *v)
     return quotient(cx, v, "projection_size", "hidden_size", NULL);
 }
 
+/* num_labels: as many as id2label names, else what it says itself, else two */
+int vram_derive_labels(struct vram_cx *cx, struct vram_config *v)
+{
+    const struct vram_config *names = vram_config_get_text(cx, v, "id2label");
+    int64_t n = 0;
+    if (!names || names->type != VRAM_CONFIG_OBJECT)
+        return vram_config_unset(cx, v, "num_labels")
+                   ? vram_config_set_int(cx, v, "num_labels", 2, VRAM_ORIGIN_DEFAULT)
+                   : VRAM_OK;
+    for (const struct vram_config *c = names->first; c; c = c->next)
+        n++;
+    return vram_config_set_int(cx, v, "num_labels", n, VRAM_ORIGIN_DERIVED);
+}
+
+int vram_derive_vit(struct vram_cx *cx, struct vram_config *v)
+{
+    VRAM_TRY(quotient(cx, v, "pooler_output_size", "hidden_size", NULL));
+    return vram_derive_labels(cx, v);
+}
+
 int vram_derive_llava(struct vram_cx *cx, struct vram_config *v)
 {
     const struct vram_config *text = vram_config_get_text(cx, v, "text_config");

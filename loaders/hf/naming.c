@@ -35,6 +35,25 @@ static const struct vram_rename original[] = {
 static const struct vram_rename vision_only[] = {{"vision_model.", ""}, {NULL, NULL}};
 static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}};
 
+/* ViT and DINOv2 of the hub: encoder.layer.0.attention.attention.query */
+#define VIT_LAYER(from, to)                                                                        \
+    {from ".attention.attention.query.", to ".attention.q_proj."},                                 \
+    {from ".attention.attention.key.", to ".attention.k_proj."},                                   \
+    {from ".attention.attention.value.", to ".attention.v_proj."},                                 \
+    {from ".attention.output.dense.", to ".attention.o_proj."}
+#define VIT(prefix)                                                                                \
+    VIT_LAYER(prefix "encoder.layer.#", prefix "layers.#"),                                        \
+    {prefix "encoder.layer.#.intermediate.dense.", prefix "layers.#.mlp.fc1."},                    \
+    {prefix "encoder.layer.#.output.dense.", prefix "layers.#.mlp.fc2."},                          \
+    {prefix "encoder.layer.#.", prefix "layers.#."}
+
+static const struct vram_rename vit[] = {VIT("vit."), {NULL, NULL}};
+static const struct vram_rename vit_alone[] = {VIT(""), {NULL, NULL}};
+static const struct vram_rename dinov2[] = {
+    VIT_LAYER("dinov2.encoder.layer.#", "dinov2.encoder.layer.#"), {NULL, NULL}};
+static const struct vram_rename dinov2_alone[] = {
+    VIT_LAYER("encoder.layer.#", "encoder.layer.#"), {NULL, NULL}};
+
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
 {
     return vram_config_get_text(cx, root, "mm_vision_tower") &&
@@ -78,6 +97,11 @@ static const struct vram_naming rows[] = {
      vision_only, NULL, NULL},
     {"CLIPTextModel", "clip_text_model", " clip_text_model ", " CLIPTextModel ", text_only, NULL,
      NULL},
+    {"Dinov2ForImageClassification", "dinov2", " dinov2 ", " Dinov2ForImageClassification ", dinov2,
+     NULL, NULL},
+    {"Dinov2Model", "dinov2", " dinov2 ", " Dinov2Model ", dinov2_alone, NULL, NULL},
+    {"ViTForImageClassification", "vit", " vit ", " ViTForImageClassification ", vit, NULL, NULL},
+    {"ViTModel", "vit", " vit ", " ViTModel ", vit_alone, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},
@@ -139,22 +163,39 @@ const struct vram_naming *vram_naming_find(const struct vram_cx *cx,
     return NULL;
 }
 
+/* How many bytes of text begin as from says; '#' is a number, which is noted.  0: it does not. */
+static size_t begins(const char *text, const char *from, const char **number, size_t *digits)
+{
+    const char *at = text;
+    for (; *from; from++) {
+        if (*from != '#') {
+            if (*at++ != *from)
+                return 0;
+            continue;
+        }
+        *number = at;
+        *digits = strspn(at, "0123456789");
+        if (!*digits)
+            return 0;
+        at += *digits;
+    }
+    return (size_t)(at - text);
+}
+
 vram_sym vram_naming_path(struct vram_cx *cx, const struct vram_naming *row, vram_sym name)
 {
-    const char *text = cx->syms->at[name].text;
-    size_t n = cx->syms->at[name].n;
+    const char *text = cx->syms->at[name].text, *number = "";
     for (const struct vram_rename *r = row ? row->renames : NULL; r && r->from; r++) {
-        size_t from = strlen(r->from), to = strlen(r->to);
-        if (n < from || memcmp(text, r->from, from) != 0)
+        size_t digits = 0, from = begins(text, r->from, &number, &digits);
+        if (!from)
             continue;
-        if (from == to && !memcmp(r->from, r->to, from))
+        if (!strcmp(r->from, r->to))
             return name;
-        char *path = vram_arena_alloc(cx->arena, n - from + to + 1);
-        if (!path)
-            return VRAM_SYM_NONE;
-        memcpy(path, r->to, to);
-        memcpy(path + to, text + from, n - from);
-        return vram_sym_add(cx->syms, path, n - from + to, 0);
+        const char *hash = strchr(r->to, '#');
+        size_t before = hash ? (size_t)(hash - r->to) : strlen(r->to);
+        char *path = vram_format(cx->arena, "%.*s%.*s%s%s", (int)before, r->to,
+                                 hash ? (int)digits : 0, number, hash ? hash + 1 : "", text + from);
+        return path ? vram_sym_add(cx->syms, path, strlen(path), 0) : VRAM_SYM_NONE;
     }
     return name;
 }

@@ -61,6 +61,7 @@ def refuse(text):
 
 
 CONV = {3: F.conv1d, 4: F.conv2d, 5: F.conv3d}
+POOL = {3: F.avg_pool1d, 4: F.avg_pool2d}
 TANH = {None: "none", "none": "none", "tanh": "tanh"}
 OPS = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
@@ -88,7 +89,10 @@ OPS = {
     "sum": lambda x, dim=None, keep=True: x.sum(dim, keep) if dim is not None else x.sum(),
     "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
-    "addmm": torch.addmm,
+    "addmm": torch.addmm, "norm": lambda x, dim=-1: x.norm(p=2, dim=dim, keepdim=True),
+    "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
+    "resize": lambda x, h, w: F.interpolate(x, size=(h, w), mode="bilinear", align_corners=False),
+    "avg_pool": lambda x, n: POOL[x.dim()](x, n, n),
     "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
     "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),
     "index": lambda x, shape, *i: x[i], "nll_loss": lambda x, target: F.nll_loss(x, target),

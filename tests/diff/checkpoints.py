@@ -13,7 +13,7 @@ import tempfile
 from common import Command, finish, shared
 
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2",
-            "qwen3", "clip", "siglip"}
+            "qwen3", "clip", "siglip", "vit", "dinov2"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",
@@ -48,8 +48,10 @@ def by_column(report, row):
     counts = report["model"]["parameters"]["by_component"]
     # the top model's own parameters: image_newline with a head, logit scales with two encoders
     own = "projector_params" if row["family"].startswith("llava") else "decoder_params"
+    # classifiers of pictures count as vision there
+    column = dict(COLUMN, fusion=own, head="vision_params" if "vision" in counts else "decoder_params")
     for component, count in counts.items():
-        sums[own if component == "fusion" else COLUMN[component]] += count
+        sums[column[component]] += count
     moved = ELSEWHERE.get(row["folder"], 0)
     sums["projector_params"] -= moved
     sums["decoder_params"] += moved

@@ -79,6 +79,36 @@ static bool cat(VRAM_OP)
         vram_end_one(m, n, vram_new(m, shape, xs[0]->rank, common_dtype(xs, box->n), NULL), false), out);
 }
 
+/* ---- repeat ------------------------------------------------------------------------------- */
+
+/* a sum for each new dimension, from the front, then one over the copies */
+static void repeat_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    struct vram_handle *x = vram_hold(g[0]);
+    enum vram_dtype d = (enum vram_dtype)x->dtype;
+    while (x->rank > n->meta[0].rank)
+        vram_replace(m, &x, vram_new(m, x->shape + 1, x->rank - 1, d, NULL));
+    vram_replace(m, &x, vram_new(m, n->meta[0].shape, n->meta[0].rank, d, NULL));
+    out[0] = x;
+}
+
+static bool repeat(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int64_t times[VRAM_MAX_RANK], shape[VRAM_MAX_RANK];
+    int rank = vram_arg_dims(m, row, a, 1, times), pad = rank - x->rank;
+    if (pad < 0)
+        vram_throw(m, VRAM_E_CONFLICT, "repeat needs a number for each dimension");
+    for (int i = 0; i < rank; i++)
+        if (times[i] < 0 || !vram_mul_i64(times[i], i < pad ? 1 : x->shape[i - pad], &shape[i]))
+            vram_throw(m, VRAM_E_RANGE, "a repetition below zero or too large");
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, repeat_backward);
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL), false), out);
+}
+
 /* ---- masked_scatter ----------------------------------------------------------------------- */
 
 /* masked_fill of the whole, then the source-sized gather; on a card masked_select makes index
@@ -156,6 +186,8 @@ static const struct vram_op_row index_rows[] = {
      "derivatives.yaml embedding", embedding, ""},
     {"cat", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
      "derivatives.yaml cat", cat, ""},
+    {"repeat", "x times a? b? c? d? e? f? g? h?", "", "nothing", "a copy; backward the sum",
+     "derivatives.yaml repeat", repeat, ""},
     {"masked_scatter", "x mask source", "", "the mask",
      "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the source-sized gather",
      "ATen IndexKernel.cpp, derivatives.yaml", masked_scatter, ""},

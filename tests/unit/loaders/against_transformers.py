@@ -18,16 +18,19 @@ CASES = {  # model_type -> further configurations to try
     "llava_next": [{"text_config": {"model_type": "mistral"}, "vision_config": {}}],
     "paligemma": [{"text_config": {}, "vision_config": {"image_size": 448, "patch_size": 14}}],
     "clip": [{"text_config": {"hidden_size": 64, "num_attention_heads": 4},
-              "vision_config": {"image_size": [336, 336]}}],
+              "vision_config": {"image_size": [336, 336]}},
+             {"text_config": {"eos_token_id": 2, "hidden_size": 64},
+              "text_config_dict": {"hidden_size": 128, "projection_dim": 32}}],
     "clip_vision_model": [], "clip_text_model": [], "siglip": [], "siglip_vision_model": [],
     "siglip_text_model": [], "llama": [{"hidden_size": 2048, "num_attention_heads": 16}],
     "mistral": [{"head_dim": None, "hidden_size": 1024}],
     "qwen2": [{"use_sliding_window": True, "num_key_value_heads": None}],
     "qwen3": [{"head_dim": 64, "use_sliding_window": True}], "gemma": [{"hidden_act": "gelu"}],
     "pixtral": [{"hidden_size": 512}],
+    "vit": [{"id2label": {"0": "a", "1": "b", "2": "c"}, "hidden_size": 96}], "dinov2": [],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
-            "clip", "siglip"}
+            "clip", "siglip", "vit", "dinov2"}
 
 
 def lines(dump, path):

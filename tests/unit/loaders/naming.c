@@ -41,6 +41,8 @@ static void test_rows(void **state)
         {"{'model_type':'llava_next'}", "LlavaNextForConditionalGeneration"},
         {"{'model_type':'paligemma'}", "PaliGemmaForConditionalGeneration"},
         {"{'model_type':'clip'}", "CLIPModel"},
+        {"{'model_type':'vit'}", "ViTForImageClassification"},
+        {"{'model_type':'vit','architectures':['ViTModel']}", "ViTModel"},
         {"{'model_type':'clip_vision_model','architectures':['CLIPVisionModelWithProjection']}",
          NULL},
         {"{'model_type':'llava','architectures':['LlavaLlamaForCausalLM']," TWO_LAYERS "}",
@@ -109,6 +111,12 @@ static void test_paths(void **state)
         {"{'model_type':'clip'}", "vision_model.embeddings.class_embedding",
          "vision_model.embeddings.class_embedding"},
         {"{'model_type':'zorbax'}", "vision_tower.x", "vision_tower.x"},
+        {"{'model_type':'vit'}", "vit.encoder.layer.11.attention.attention.key.bias",
+         "vit.layers.11.attention.k_proj.bias"},
+        {"{'model_type':'vit'}", "vit.encoder.layer.0.output.dense.weight",
+         "vit.layers.0.mlp.fc2.weight"},
+        {"{'model_type':'vit'}", "vit.encoder.layer.x.output.dense.weight",
+         "vit.encoder.layer.x.output.dense.weight"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world w;
