@@ -195,6 +195,19 @@ static int said_twice(struct vram_cx *cx, struct vram_config *v, struct vram_con
     return VRAM_OK;
 }
 
+/* The hub's Qwen2-VL: a decoder's keys beside vision_config. */
+static int said_outside(struct vram_cx *cx, const struct vram_config *v, struct vram_config *part,
+                        const struct vram_class_part *p)
+{
+    const struct vram_class *class = p->flat ? vram_class_find(p->model_type) : NULL;
+    for (const struct vram_class_key *k = class ? class->keys : NULL; k && k->key; k++) {
+        const struct vram_config *from = vram_config_get_text(cx, v, k->key);
+        if (from)
+            VRAM_TRY(vram_config_copy(cx, part, k->key, from, VRAM_ORIGIN_CONFIG));
+    }
+    return VRAM_OK;
+}
+
 /* A configuration inside v; made when v has none.  Parts have no parts of their own. */
 static int part(struct vram_cx *cx, const char *name, struct vram_config *v,
                 const struct vram_class_part *p)
@@ -208,6 +221,7 @@ static int part(struct vram_cx *cx, const char *name, struct vram_config *v,
         if (!m)
             return vram_fail_memory(cx);
         VRAM_TRY(vram_config_set_text(cx, m, "model_type", p->model_type, VRAM_ORIGIN_DEFAULT));
+        VRAM_TRY(said_outside(cx, v, m, p));
         for (const struct vram_class_key *k = p->given; k && k->key; k++)
             VRAM_TRY(set_default(cx, m, k));
     }

@@ -36,9 +36,9 @@ static const struct vram_class_key clip[] = {
     INT_OR_NULL("projection_dim", 512, VRAM_KEY_SIZE), REAL("logit_scale_init_value", 2.6592), END};
 
 static const struct vram_class_part clip_parts[] = {
-    {"text_config", "clip_text_model", true, NULL},
-    {"vision_config", "clip_vision_model", true, NULL},
-    {NULL, NULL, false, NULL}};
+    {"text_config", "clip_text_model", true, NULL, false},
+    {"vision_config", "clip_vision_model", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
 
 static const struct vram_class_key siglip_text[] = {
     SIZE("vocab_size", 32000), SIZE("hidden_size", 768), SIZE("intermediate_size", 3072),
@@ -55,9 +55,9 @@ static const struct vram_class_key siglip_vision[] = {
 static const struct vram_class_key siglip[] = {END};
 
 static const struct vram_class_part siglip_parts[] = {
-    {"text_config", "siglip_text_model", true, NULL},
-    {"vision_config", "siglip_vision_model", true, NULL},
-    {NULL, NULL, false, NULL}};
+    {"text_config", "siglip_text_model", true, NULL, false},
+    {"vision_config", "siglip_vision_model", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
 
 /* head_dim: hidden_size / num_attention_heads */
 static const struct vram_class_key pixtral[] = {
@@ -137,9 +137,9 @@ static const struct vram_class_key llava_vision[] = {
     SIZE("projection_dim", 768), END};
 
 static const struct vram_class_part llava_parts[] = {
-    {"text_config", "llama", false, NULL},
-    {"vision_config", "clip_vision_model", false, llava_vision},
-    {NULL, NULL, false, NULL}};
+    {"text_config", "llama", false, NULL, false},
+    {"vision_config", "clip_vision_model", false, llava_vision, false},
+    {NULL, NULL, false, NULL, false}};
 
 static const struct vram_class_key paligemma[] = {
     INT("image_token_index", 256000, 0), SIZE("projection_dim", 2048),
@@ -156,9 +156,44 @@ static const struct vram_class_key paligemma_text[] = {
     SIZE("vocab_size", 257152), END};
 
 static const struct vram_class_part paligemma_parts[] = {
-    {"text_config", "gemma", false, paligemma_text},
-    {"vision_config", "siglip_vision_model", false, paligemma_vision},
-    {NULL, NULL, false, NULL}};
+    {"text_config", "gemma", false, paligemma_text, false},
+    {"vision_config", "siglip_vision_model", false, paligemma_vision, false},
+    {NULL, NULL, false, NULL, false}};
+
+static const struct vram_class_key qwen_vl_text[] = {
+    SIZE("vocab_size", 152064), SIZE("hidden_size", 8192), SIZE("intermediate_size", 29568),
+    SIZE("num_hidden_layers", 80), SIZE("num_attention_heads", 64),
+    INT_OR_NULL("num_key_value_heads", 8, VRAM_KEY_SIZE), TEXT("hidden_act", "silu"),
+    INT("max_position_embeddings", 32768, 0), REAL("rms_norm_eps", 1e-5), BOOL("use_cache", 1),
+    BOOL("use_sliding_window", 0), INT_OR_NULL("sliding_window", 4096, 0),
+    INT_OR_NULL("max_window_layers", 80, 0), REAL("attention_dropout", 0.0),
+    INT_NULL("pad_token_id"), END};
+
+static const struct vram_class_key qwen2_vl_vision[] = {
+    SIZE("depth", 32), SIZE("embed_dim", 1280), SIZE("hidden_size", 3584),
+    TEXT("hidden_act", "quick_gelu"), SIZE("mlp_ratio", 4), SIZE("num_heads", 16),
+    INT("in_channels", 3, 0), PAIR("patch_size", 14), SIZE("spatial_merge_size", 2),
+    PAIR("temporal_patch_size", 2), END};
+
+static const struct vram_class_key qwen2_5_vl_vision[] = {
+    SIZE("depth", 32), SIZE("hidden_size", 3584), TEXT("hidden_act", "silu"),
+    SIZE("intermediate_size", 3420), SIZE("num_heads", 16), INT("in_channels", 3, 0),
+    PAIR("patch_size", 14), SIZE("spatial_merge_size", 2), PAIR("temporal_patch_size", 2),
+    INT("tokens_per_second", 4, 0), INT("window_size", 112, 0), SIZE("out_hidden_size", 3584), END};
+
+static const struct vram_class_key qwen_vl[] = {
+    INT("image_token_id", 151655, 0), INT("video_token_id", 151656, 0),
+    BOOL("tie_word_embeddings", 0), END};
+
+static const struct vram_class_part qwen2_vl_parts[] = {
+    {"text_config", "qwen2_vl_text", true, NULL, true},
+    {"vision_config", "qwen2_vl_vision", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
+static const struct vram_class_part qwen2_5_vl_parts[] = {
+    {"text_config", "qwen2_5_vl_text", true, NULL, true},
+    {"vision_config", "qwen2_5_vl_vision", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
 
 static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
@@ -173,6 +208,12 @@ static const struct vram_class classes[] = {
     {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
     {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
     {"qwen2", qwen2, NULL, false, vram_derive_qwen},
+    {"qwen2_5_vl", qwen_vl, qwen2_5_vl_parts, false, vram_derive_llava},
+    {"qwen2_5_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen},
+    {"qwen2_5_vl_vision", qwen2_5_vl_vision, NULL, false, vram_derive_qwen_vision},
+    {"qwen2_vl", qwen_vl, qwen2_vl_parts, false, vram_derive_llava},
+    {"qwen2_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen},
+    {"qwen2_vl_vision", qwen2_vl_vision, NULL, false, NULL},
     {"qwen3", qwen3, NULL, false, vram_derive_qwen},
     {"siglip", siglip, siglip_parts, false, NULL},
     {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text},

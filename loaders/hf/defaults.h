@@ -35,6 +35,7 @@ struct vram_class_part {
     const char *model_type; /* what it is when it does not say */
     bool fixed;             /* it is that, whatever it says */
     const struct vram_class_key *given; /* what the outer class gives when the part is absent */
+    bool flat; /* files may say its keys in the outer object */
 };
 
 struct vram_class {
@@ -66,5 +67,6 @@ int vram_derive_vit(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_paligemma(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_qwen_vision(struct vram_cx *cx, struct vram_config *v); /* which blocks are full */
 
 #endif

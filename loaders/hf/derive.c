@@ -84,34 +84,43 @@ int vram_derive_llava(struct vram_cx *cx, struct vram_config *v)
     return VRAM_OK;
 }
 
-int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v)
+/* A list of integers, or of pairs of them, where nothing says it. */
+static int list(struct vram_cx *cx, struct vram_config *v, const char *key, const int64_t *values,
+                size_t n, bool pairs)
 {
-    static const int64_t grids[][2] = {
-        {336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}};
-    struct vram_config *old = vram_config_get_text(cx, v, "image_grid_pinpoints"), *list = old;
+    struct vram_config *old = vram_config_get_text(cx, v, key), *to = old;
     if (old && old->type != VRAM_CONFIG_NULL)
         return VRAM_OK;
     if (old) {
         old->type = VRAM_CONFIG_ARRAY;
         old->origin = VRAM_ORIGIN_DEFAULT;
     } else {
-        list = vram_config_add_branch(cx, v, "image_grid_pinpoints", VRAM_CONFIG_ARRAY,
-                                      VRAM_ORIGIN_DEFAULT);
+        to = vram_config_add_branch(cx, v, key, VRAM_CONFIG_ARRAY, VRAM_ORIGIN_DEFAULT);
     }
-    for (size_t i = 0; list && i < sizeof grids / sizeof *grids; i++) {
-        struct vram_config *pair =
-            vram_config_add_branch(cx, list, NULL, VRAM_CONFIG_ARRAY, VRAM_ORIGIN_DEFAULT);
-        for (size_t k = 0; k < 2; k++) {
-            struct vram_config *side =
-                pair ? vram_config_add_branch(cx, pair, NULL, VRAM_CONFIG_INT, VRAM_ORIGIN_DEFAULT)
-                     : NULL;
-            if (!side)
-                return vram_fail_memory(cx);
-            side->integer = grids[i][k];
-            side->real = (double)grids[i][k];
-        }
+    struct vram_config *in = to;
+    for (size_t i = 0; in && i < n; i++) {
+        if (pairs && i % 2 == 0)
+            in = vram_config_add_branch(cx, to, NULL, VRAM_CONFIG_ARRAY, VRAM_ORIGIN_DEFAULT);
+        struct vram_config *x =
+            in ? vram_config_add_branch(cx, in, NULL, VRAM_CONFIG_INT, VRAM_ORIGIN_DEFAULT) : NULL;
+        if (!x)
+            return vram_fail_memory(cx);
+        x->integer = values[i];
+        x->real = (double)values[i];
     }
-    return list ? VRAM_OK : vram_fail_memory(cx);
+    return in ? VRAM_OK : vram_fail_memory(cx);
+}
+
+int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v)
+{
+    static const int64_t grids[] = {336, 672, 672, 336, 672, 672, 1008, 336, 336, 1008};
+    return list(cx, v, "image_grid_pinpoints", grids, sizeof grids / sizeof *grids, true);
+}
+
+int vram_derive_qwen_vision(struct vram_cx *cx, struct vram_config *v)
+{
+    static const int64_t full[] = {7, 15, 23, 31};
+    return list(cx, v, "fullatt_block_indexes", full, sizeof full / sizeof *full, false);
 }
 
 int vram_derive_paligemma(struct vram_cx *cx, struct vram_config *v)

@@ -54,6 +54,14 @@ static const struct vram_rename dinov2[] = {
 static const struct vram_rename dinov2_alone[] = {
     VIT_LAYER("encoder.layer.#", "encoder.layer.#"), {NULL, NULL}};
 
+/* Qwen2-VL of the hub: visual.blocks beside model.layers and lm_head */
+static const struct vram_rename qwen_vl[] = {
+    {"visual.", "model.visual."},
+    {"model.visual.", "model.visual."},
+    {"model.language_model.", "model.language_model."},
+    {"model.", "model.language_model."},
+    {NULL, NULL}};
+
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
 {
     return vram_config_get_text(cx, root, "mm_vision_tower") &&
@@ -102,6 +110,10 @@ static const struct vram_naming rows[] = {
     {"Dinov2Model", "dinov2", " dinov2 ", " Dinov2Model ", dinov2_alone, NULL, NULL},
     {"ViTForImageClassification", "vit", " vit ", " ViTForImageClassification ", vit, NULL, NULL},
     {"ViTModel", "vit", " vit ", " ViTModel ", vit_alone, NULL, NULL},
+    {"Qwen2VLForConditionalGeneration", "qwen2_vl", " qwen2_vl ",
+     " Qwen2VLForConditionalGeneration ", qwen_vl, NULL, NULL},
+    {"Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", " qwen2_5_vl ",
+     " Qwen2_5_VLForConditionalGeneration ", qwen_vl, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},

@@ -60,6 +60,10 @@ def refuse(text):
     raise ValueError(text)
 
 
+def host_index(shape):
+    return torch.zeros(shape[0], dtype=torch.int64, device="cpu")
+
+
 CONV = {3: F.conv1d, 4: F.conv2d, 5: F.conv3d}
 POOL = {3: F.avg_pool1d, 4: F.avg_pool2d}
 TANH = {None: "none", "none": "none", "tanh": "tanh"}
@@ -95,7 +99,8 @@ OPS = {
     "avg_pool": lambda x, n: POOL[x.dim()](x, n, n),
     "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
     "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),
-    "index": lambda x, shape, *i: x[i], "nll_loss": lambda x, target: F.nll_loss(x, target),
+    "index": lambda x, shape, *i: x[i or host_index(shape)],
+    "nll_loss": lambda x, target: F.nll_loss(x, target),
     "new": lambda shape, dtype: torch.empty(tuple(shape), dtype=dtype, device=DEVICE[0]),
     "strided": lambda x, shape, strides: x.as_strided(shape, strides),
     "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),

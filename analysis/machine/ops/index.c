@@ -152,6 +152,15 @@ static bool masked_scatter(VRAM_OP)
 
 /* ---- index: rows by int64 tensors --------------------------------------------------------- */
 
+/* An index on the host goes to the card for the time of the call (TensorAdvancedIndexing.cpp). */
+static void visit(struct vram_machine *m, int64_t rows)
+{
+    struct vram_handle *ids = NULL;
+    if (m->card && rows)
+        ids = vram_new(m, &rows, 1, VRAM_DT_I64, NULL);
+    vram_drop(m, ids);
+}
+
 /* zeros of the source; a real run scatters into them, the oracle makes a second tensor */
 static void index_backward(VRAM_FORMULA)
 {
@@ -159,11 +168,13 @@ static void index_backward(VRAM_FORMULA)
     const struct vram_meta *meta = &n->meta[0];
     enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
     out[0] = vram_new(m, meta->shape, meta->rank, d, NULL);
+    visit(m, n->arg[0]);
     if (!m->card)
         vram_replace(m, &out[0], vram_new(m, meta->shape, meta->rank, d, NULL));
 }
 
-/* index(x, shape, i, j ...): the result's shape is said, the indices are kept */
+/* index(x, shape, i, j ...): the result's shape is said, the indices are kept; without, the index of
+ * the rows is on the host */
 static bool index_op(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *ids[4];
@@ -174,11 +185,15 @@ static bool index_op(VRAM_OP)
     int rank = vram_arg_dims(m, row, list, 0, shape), nids = 0;
     for (int i = 2; i < 6 && a[i].kind != VRAM_V_NONE; i++)
         ids[nids++] = vram_arg(m, row, a, i);
+    int64_t rows = nids == 0 && rank > 0 ? shape[0] : 0;
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){&x, 1, ids, nids, 0, index_backward}))
         return true;
-    return vram_result(
-        vram_end_one(m, n, vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL), false), out);
+    if (n)
+        n->arg[0] = rows;
+    struct vram_handle *o = vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL);
+    visit(m, rows);
+    return vram_result(vram_end_one(m, n, o, false), out);
 }
 
 static const struct vram_op_row index_rows[] = {
@@ -191,7 +206,8 @@ static const struct vram_op_row index_rows[] = {
     {"masked_scatter", "x mask source", "", "the mask",
      "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the source-sized gather",
      "ATen IndexKernel.cpp, derivatives.yaml", masked_scatter, ""},
-    {"index", "x shape i j? k? l?", "", "the indices", "the gathered rows; backward zeros of the source",
+    {"index", "x shape i? j? k? l?", "", "the indices, unless they are on the host",
+     "the gathered rows; backward zeros of the source",
      "derivatives.yaml index.Tensor", index_op, ""},
 };
 const struct vram_op_family vram_ops_index = {index_rows, sizeof index_rows / sizeof *index_rows};

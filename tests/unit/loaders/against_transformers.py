@@ -28,9 +28,12 @@ CASES = {  # model_type -> further configurations to try
     "qwen3": [{"head_dim": 64, "use_sliding_window": True}], "gemma": [{"hidden_act": "gelu"}],
     "pixtral": [{"hidden_size": 512}],
     "vit": [{"id2label": {"0": "a", "1": "b", "2": "c"}, "hidden_size": 96}], "dinov2": [],
+    "qwen2_vl": [{"hidden_size": 1536, "num_attention_heads": 12, "use_sliding_window": True,
+                  "vision_config": {"embed_dim": 64, "model_type": "qwen2_vl"}}],
+    "qwen2_5_vl": [{"text_config": {"tie_word_embeddings": True}, "vision_config": {"depth": 2}}],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
-            "clip", "siglip", "vit", "dinov2"}
+            "clip", "siglip", "vit", "dinov2", "qwen2_vl", "qwen2_5_vl"}
 
 
 def lines(dump, path):
