@@ -195,15 +195,79 @@ static const struct vram_class_part qwen2_5_vl_parts[] = {
     {"vision_config", "qwen2_5_vl_vision", true, NULL, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key internvl_vision[] = {
+    SIZE("hidden_size", 1024), SIZE("num_hidden_layers", 24), SIZE("num_attention_heads", 16),
+    BOOL("attention_bias", 0), BOOL("use_qk_norm", 0), SIZE("intermediate_size", 4096),
+    TEXT("hidden_act", "gelu"), REAL("hidden_dropout_prob", 0.0), REAL("attention_dropout", 0.0),
+    REAL("projection_dropout", 0.0), TEXT("norm_type", "layer_norm"),
+    REAL("layer_norm_eps", 1e-6), PAIR("image_size", 448), PAIR("patch_size", 14),
+    INT("num_channels", 3, 0), BOOL("use_mask_token", 0),
+    BOOL("use_absolute_position_embeddings", 1), BOOL("use_mean_pooling", 1), END};
+
+static const struct vram_class_key internvl[] = {
+    INT("image_token_id", 151667, 0), INT("image_seq_length", 256, 0),
+    REAL("downsample_ratio", 0.5), TEXT("projector_hidden_act", "gelu"),
+    INT("vision_feature_layer", -1, VRAM_KEY_LIST),
+    TEXT("vision_feature_select_strategy", "default"), BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_part internvl_parts[] = {
+    {"text_config", "qwen2", false, NULL, false},
+    {"vision_config", "internvl_vision", false, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
+static const struct vram_class_key idefics3_vision[] = {
+    SIZE("hidden_size", 1152), SIZE("intermediate_size", 3072), SIZE("num_hidden_layers", 12),
+    SIZE("num_attention_heads", 16), INT("num_channels", 3, 0), PAIR("image_size", 224),
+    PAIR("patch_size", 32), TEXT("hidden_act", "gelu_pytorch_tanh"), REAL("layer_norm_eps", 1e-6),
+    REAL("attention_dropout", 0.0), END};
+
+static const struct vram_class_key idefics3[] = {
+    BOOL("use_cache", 1), INT("image_token_id", 128257, 0), BOOL("tie_word_embeddings", 0),
+    SIZE("scale_factor", 2), END};
+
+static const struct vram_class_key idefics3_text[] = {REAL("rms_norm_eps", 1e-5), END};
+
+static const struct vram_class_part idefics3_parts[] = {
+    {"text_config", "llama", false, idefics3_text, false},
+    {"vision_config", "idefics3_vision", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
+static const struct vram_class_part smolvlm_parts[] = {
+    {"text_config", "llama", false, idefics3_text, false},
+    {"vision_config", "smolvlm_vision", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
+static const struct vram_class_key llava_onevision[] = {
+    INT("image_token_index", 151646, 0), INT("video_token_index", 151647, 0),
+    TEXT("projector_hidden_act", "gelu"), TEXT("vision_feature_select_strategy", "full"),
+    INT("vision_feature_layer", -1, VRAM_KEY_LIST), BOOL("multimodal_projector_bias", 1),
+    BOOL("tie_word_embeddings", 0), TEXT("vision_aspect_ratio", "anyres_max_9"), END};
+
+static const struct vram_class_key llava_onevision_vision[] = {
+    SIZE("hidden_size", 1152), SIZE("intermediate_size", 4304), SIZE("patch_size", 14),
+    SIZE("image_size", 384), SIZE("num_hidden_layers", 26), SIZE("num_attention_heads", 16),
+    BOOL("vision_use_head", 0), END};
+
+static const struct vram_class_part llava_onevision_parts[] = {
+    {"text_config", "qwen2", false, NULL, false},
+    {"vision_config", "siglip_vision_model", false, llava_onevision_vision, false},
+    {NULL, NULL, false, NULL, false}};
+
 static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
     {"clip_vision_model", clip_vision, NULL, true, NULL},
     {"dinov2", dinov2, NULL, true, vram_derive_labels},
     {"gemma", gemma, NULL, false, vram_derive_gemma},
+    {"idefics3", idefics3, idefics3_parts, false, NULL},
+    {"idefics3_vision", idefics3_vision, NULL, true, NULL},
+    {"internvl", internvl, internvl_parts, false, NULL},
+    {"internvl_vision", internvl_vision, NULL, true, NULL},
     {"llama", llama, NULL, true, vram_derive_decoder},
     {"llava", llava, llava_parts, false, vram_derive_llava},
     {"llava_next", llava, llava_parts, false, vram_derive_llava_next},
+    {"llava_onevision", llava_onevision, llava_onevision_parts, false,
+     vram_derive_llava_onevision},
     {"mistral", mistral, NULL, false, vram_derive_decoder},
     {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
     {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
@@ -218,6 +282,8 @@ static const struct vram_class classes[] = {
     {"siglip", siglip, siglip_parts, false, NULL},
     {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text},
     {"siglip_vision_model", siglip_vision, NULL, true, NULL},
+    {"smolvlm", idefics3, smolvlm_parts, false, NULL},
+    {"smolvlm_vision", idefics3_vision, NULL, true, NULL},
     {"vit", vit, NULL, true, vram_derive_vit},
 };
 

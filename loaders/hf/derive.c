@@ -117,6 +117,23 @@ int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v)
     return list(cx, v, "image_grid_pinpoints", grids, sizeof grids / sizeof *grids, true);
 }
 
+/* every grid of one to six tiles a side; "anyres_max_9" means nine tiles */
+int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v)
+{
+    const char *ratio = vram_config_text(cx, v, "vision_aspect_ratio", "");
+    int64_t sides[72], most = 0;
+    for (int i = 0; i < 36; i++) {
+        sides[2 * i] = 384 * (1 + i / 6);
+        sides[2 * i + 1] = 384 * (1 + i % 6);
+    }
+    if (!strncmp(ratio, "anyres_max_", 11))
+        for (const char *c = ratio + 11; *c >= '0' && *c <= '9' && most < 1000; c++)
+            most = 10 * most + (*c - '0');
+    VRAM_TRY(vram_derive_llava(cx, v));
+    VRAM_TRY(vram_config_set_int(cx, v, "max_patches", most ? most : 9, VRAM_ORIGIN_DERIVED));
+    return list(cx, v, "image_grid_pinpoints", sides, sizeof sides / sizeof *sides, true);
+}
+
 int vram_derive_qwen_vision(struct vram_cx *cx, struct vram_config *v)
 {
     static const int64_t full[] = {7, 15, 23, 31};

@@ -14,7 +14,7 @@ from common import Command, finish, shared
 
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2",
             "qwen3", "clip", "siglip", "vit", "dinov2", "qwen2_vl",
-            "qwen2_5_vl"}
+            "qwen2_5_vl", "internvl", "idefics3", "smolvlm", "llava_onevision"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",
@@ -38,7 +38,7 @@ def rows():
     with open(shared("checkpoints", "index.csv"), newline="") as f:
         for row in csv.DictReader(f):
             wanted = (row["family"] in FAMILIES and not row["folder"].startswith("_") and
-                      not row["quantised"] and not row["adapter"] and "onevision" not in row["folder"]
+                      not row["quantised"] and not row["adapter"] and "@lmms-lab" not in row["folder"]
                       and "paligemma2" not in row["folder"])
             if wanted:
                 yield row

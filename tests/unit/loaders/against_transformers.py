@@ -30,10 +30,14 @@ CASES = {  # model_type -> further configurations to try
     "vit": [{"id2label": {"0": "a", "1": "b", "2": "c"}, "hidden_size": 96}], "dinov2": [],
     "qwen2_vl": [{"hidden_size": 1536, "num_attention_heads": 12, "use_sliding_window": True,
                   "vision_config": {"embed_dim": 64, "model_type": "qwen2_vl"}}],
+    "internvl": [{"vision_config": {"image_size": [56, 56], "norm_type": "rms_norm"}}],
+    "idefics3": [{"text_config": {"model_type": "mistral"}, "vision_config": {"image_size": 364}}],
+    "smolvlm": [], "llava_onevision": [{"vision_aspect_ratio": "anyres_max_4", "text_config": {}}],
     "qwen2_5_vl": [{"text_config": {"tie_word_embeddings": True}, "vision_config": {"depth": 2}}],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
-            "clip", "siglip", "vit", "dinov2", "qwen2_vl", "qwen2_5_vl"}
+            "clip", "siglip", "vit", "dinov2", "qwen2_vl", "qwen2_5_vl", "internvl", "idefics3", "smolvlm",
+            "llava_onevision"}
 
 
 def lines(dump, path):
@@ -89,7 +93,7 @@ def check_paths(dump, shared, top):
     subprocess.run([sys.executable, os.path.join(source, "materialize.py"), source, top], check=True)
     with open(os.path.join(source, "index.csv"), newline="") as f:
         rows = [r for r in csv.DictReader(f) if r["family"] in FAMILIES and not r["quantised"] and not r["adapter"]
-                and not re.search("onevision|paligemma2|^_layouts", r["folder"])]
+                and not re.search("@lmms-lab|paligemma2|^_layouts", r["folder"])]
     for r in rows:
         out, ours = lines(dump, os.path.join(top, r["folder"])), {}
         for line in out:
