@@ -253,12 +253,32 @@ static const struct vram_class_part llava_onevision_parts[] = {
     {"vision_config", "siglip_vision_model", false, llava_onevision_vision, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key gemma3_text[] = {
+    SIZE("vocab_size", 262208), SIZE("hidden_size", 2304), SIZE("intermediate_size", 9216),
+    SIZE("num_hidden_layers", 26), SIZE("num_attention_heads", 8), SIZE("num_key_value_heads", 4),
+    SIZE("head_dim", 256), TEXT("hidden_activation", "gelu_pytorch_tanh"),
+    INT("max_position_embeddings", 131072, 0), REAL("rms_norm_eps", 1e-6), BOOL("use_cache", 1),
+    INT_OR_NULL("pad_token_id", 0, 0), BOOL("tie_word_embeddings", 1), BOOL("attention_bias", 0),
+    REAL("attention_dropout", 0.0), INT_OR_NULL("sliding_window", 4096, 0),
+    BOOL("use_bidirectional_attention", 0), END};
+
+static const struct vram_class_key gemma3[] = {
+    INT_OR_NULL("mm_tokens_per_image", 256, 0), INT_OR_NULL("image_token_index", 262144, 0),
+    BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_part gemma3_parts[] = {
+    {"text_config", "gemma3_text", true, NULL, false},
+    {"vision_config", "siglip_vision_model", false, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
 static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
     {"clip_vision_model", clip_vision, NULL, true, NULL},
     {"dinov2", dinov2, NULL, true, vram_derive_labels},
     {"gemma", gemma, NULL, false, vram_derive_gemma},
+    {"gemma3", gemma3, gemma3_parts, false, NULL},
+    {"gemma3_text", gemma3_text, NULL, true, NULL},
     {"idefics3", idefics3, idefics3_parts, false, NULL},
     {"idefics3_vision", idefics3_vision, NULL, true, NULL},
     {"internvl", internvl, internvl_parts, false, NULL},

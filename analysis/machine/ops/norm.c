@@ -8,14 +8,17 @@
 
 /* ---- layer_norm: one joint formula keeps everything --------------------------------------- */
 
+/* The kernel writes rows one behind another; fake fp32 tensors keep the gradient's layout. */
 static void layer_norm_backward(VRAM_FORMULA)
 {
+    bool follows = !m->card && s[1]->dtype == VRAM_DT_F32;
     for (int i = 0; i < 3; i++) {
         const struct vram_meta *meta = &n->meta[i];
         enum vram_dtype d = i == 0 ? (enum vram_dtype)s[1]->dtype : (enum vram_dtype)meta->dtype;
-        out[i] = vram_needs(n, i) ? vram_new(m, meta->shape, meta->rank, d, NULL) : NULL;
+        out[i] = !vram_needs(n, i)      ? NULL
+                 : i == 0 && follows    ? vram_elt1(m, d, g[0])
+                                        : vram_new(m, meta->shape, meta->rank, d, NULL);
     }
-    VRAM_UNUSED(g);
 }
 
 /* the output and the fp32 mean and rstd of every row */
