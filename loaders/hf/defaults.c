@@ -271,6 +271,27 @@ static const struct vram_class_part gemma3_parts[] = {
     {"vision_config", "siglip_vision_model", false, NULL, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key mistral3[] = {
+    INT("image_token_index", 10, 0), TEXT("projector_hidden_act", "gelu"),
+    INT("vision_feature_layer", -1, VRAM_KEY_LIST), BOOL("multimodal_projector_bias", 0),
+    SIZE("spatial_merge_size", 2), BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key mistral3_text[] = {
+    SIZE("head_dim", 128), TEXT("hidden_act", "silu"), SIZE("hidden_size", 5120),
+    SIZE("intermediate_size", 32768), INT("max_position_embeddings", 131072, 0),
+    SIZE("num_attention_heads", 32), SIZE("num_hidden_layers", 40), SIZE("num_key_value_heads", 8),
+    REAL("rms_norm_eps", 1e-5), INT_NULL("sliding_window"), SIZE("vocab_size", 131072), END};
+
+static const struct vram_class_key mistral3_vision[] = {
+    SIZE("intermediate_size", 4096), SIZE("hidden_size", 1024), SIZE("patch_size", 14),
+    SIZE("image_size", 1540), SIZE("num_hidden_layers", 24), SIZE("num_attention_heads", 16),
+    TEXT("hidden_act", "gelu"), END};
+
+static const struct vram_class_part mistral3_parts[] = {
+    {"text_config", "mistral", false, mistral3_text, false},
+    {"vision_config", "pixtral", false, mistral3_vision, false},
+    {NULL, NULL, false, NULL, false}};
+
 static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
@@ -289,6 +310,7 @@ static const struct vram_class classes[] = {
     {"llava_onevision", llava_onevision, llava_onevision_parts, false,
      vram_derive_llava_onevision},
     {"mistral", mistral, NULL, false, vram_derive_decoder},
+    {"mistral3", mistral3, mistral3_parts, false, NULL},
     {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
     {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
     {"qwen2", qwen2, NULL, false, vram_derive_qwen},

@@ -95,6 +95,8 @@ static const struct vram_naming rows[] = {
      " LlavaNextForConditionalGeneration ", vision_language, NULL, NULL},
     {"LlavaOnevisionForConditionalGeneration", "llava_onevision", " llava_onevision ",
      " LlavaOnevisionForConditionalGeneration ", vision_language, NULL, NULL},
+    {"Mistral3ForConditionalGeneration", "mistral3", " mistral3 ",
+     " Mistral3ForConditionalGeneration ", vision_language, NULL, NULL},
     {"PaliGemmaForConditionalGeneration", "paligemma", " paligemma ",
      " PaliGemmaForConditionalGeneration ", vision_language, NULL, NULL},
     {"LlamaForCausalLM", "llama", " llama ", " LlamaForCausalLM ", NULL, NULL, NULL},

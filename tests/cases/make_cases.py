@@ -96,6 +96,7 @@ OPS = {
     "addmm": torch.addmm, "norm": lambda x, dim=-1: x.norm(p=2, dim=dim, keepdim=True),
     "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
     "resize": lambda x, h, w: F.interpolate(x, size=(h, w), mode="bilinear", align_corners=False),
+    "columns": lambda x, n: F.unfold(x, n, stride=n),
     "avg_pool": lambda x, n: POOL[x.dim()](x, n, n),
     "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
     "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures at another resolution.
+ * Pictures at another resolution, and their windows as columns.
  */
 #include <string.h>
 
+#include "base/math.h"
 #include "ops.h"
 
 /* Strides as suggest_memory_format has them: channels last where x lies so ([n, c, w] as one row). */
@@ -88,11 +89,48 @@ static bool avg_pool(VRAM_OP)
     return vram_result(vram_end_one(m, n, in_format_of(m, x, shape, channels_last(x)), false), out);
 }
 
+/* ---- columns: what torch.nn.functional.unfold makes ---------------------------------------- */
+
+/* The kernels look at contiguous tensors: another is copied for the time of the call. */
+static struct vram_handle *straight(struct vram_machine *m, struct vram_handle *x)
+{
+    bool copies = m->card && !vram_is_contiguous(x);
+    return copies ? vram_new(m, x->shape, x->rank, (enum vram_dtype)x->dtype, NULL) : NULL;
+}
+
+static void columns_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
+    vram_drop(m, straight(m, g[0]));
+}
+
+/* columns(x, window): [n, c, h, w] → [n, c · window², windows], steps as long as the window */
+static bool columns(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int64_t window = vram_arg_int(m, row, a, 1, 1), shape[3] = {0}, windows = 0;
+    if (x->rank != 4 || window < 1 || window > x->shape[2] || window > x->shape[3])
+        vram_throw(m, VRAM_E_CONFLICT, "columns takes [n, c, h, w] and a window that fits");
+    if (!vram_mul_i64(x->shape[2] / window, x->shape[3] / window, &windows) ||
+        !vram_mul_i64(x->shape[1], window * window, &shape[1]))
+        vram_throw(m, VRAM_E_RANGE, "columns of too many elements");
+    shape[0] = x->shape[0];
+    shape[2] = windows;
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, columns_backward);
+    struct vram_handle *o = vram_new(m, shape, 3, (enum vram_dtype)x->dtype, NULL);
+    vram_drop(m, straight(m, x));
+    return vram_result(vram_end_one(m, n, o, false), out);
+}
+
 static const struct vram_op_row resample_rows[] = {
     {"resize", "x rows columns", "fp32", "nothing", "the picture at its new size; backward the old size",
      "derivatives.yaml upsample_bilinear2d, upsample_bicubic2d", resize, ""},
     {"avg_pool", "x window", "", "x", "the averages; backward one x-sized gradient",
      "derivatives.yaml avg_pool2d", avg_pool, ""},
+    {"columns", "x window", "", "nothing", "the windows as columns; backward the picture",
+     "derivatives.yaml im2col, Im2Col.cu", columns, ""},
 };
 const struct vram_op_family vram_ops_resample = {resample_rows,
                                                  sizeof resample_rows / sizeof *resample_rows};
