@@ -292,6 +292,29 @@ static const struct vram_class_part mistral3_parts[] = {
     {"vision_config", "pixtral", false, mistral3_vision, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key whisper[] = {
+    SIZE("vocab_size", 51865), SIZE("num_mel_bins", 80), SIZE("encoder_layers", 4),
+    SIZE("encoder_attention_heads", 6), SIZE("decoder_layers", 4),
+    SIZE("decoder_attention_heads", 6), SIZE("decoder_ffn_dim", 1536),
+    SIZE("encoder_ffn_dim", 1536), REAL("encoder_layerdrop", 0.0), REAL("decoder_layerdrop", 0.0),
+    TEXT("activation_function", "gelu"), SIZE("d_model", 384), REAL("dropout", 0.0),
+    REAL("attention_dropout", 0.0), REAL("activation_dropout", 0.0),
+    SIZE("max_source_positions", 1500), SIZE("max_target_positions", 448),
+    BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key qwen2_audio_encoder[] = {
+    SIZE("num_mel_bins", 128), SIZE("encoder_layers", 32), SIZE("encoder_attention_heads", 20),
+    SIZE("encoder_ffn_dim", 5120), REAL("encoder_layerdrop", 0.0), SIZE("d_model", 1280),
+    REAL("dropout", 0.0), REAL("attention_dropout", 0.0), TEXT("activation_function", "gelu"),
+    REAL("activation_dropout", 0.0), SIZE("max_source_positions", 1500), END};
+
+static const struct vram_class_key qwen2_audio[] = {INT("audio_token_index", 151646, 0), END};
+
+static const struct vram_class_part qwen2_audio_parts[] = {
+    {"text_config", "qwen2", false, NULL, false},
+    {"audio_config", "qwen2_audio_encoder", false, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
 static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
@@ -314,6 +337,8 @@ static const struct vram_class classes[] = {
     {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
     {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
     {"qwen2", qwen2, NULL, false, vram_derive_qwen},
+    {"qwen2_audio", qwen2_audio, qwen2_audio_parts, false, NULL},
+    {"qwen2_audio_encoder", qwen2_audio_encoder, NULL, false, NULL},
     {"qwen2_5_vl", qwen_vl, qwen2_5_vl_parts, false, vram_derive_llava},
     {"qwen2_5_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen},
     {"qwen2_5_vl_vision", qwen2_5_vl_vision, NULL, false, vram_derive_qwen_vision},
@@ -327,6 +352,7 @@ static const struct vram_class classes[] = {
     {"smolvlm", idefics3, smolvlm_parts, false, NULL},
     {"smolvlm_vision", idefics3_vision, NULL, true, NULL},
     {"vit", vit, NULL, true, vram_derive_vit},
+    {"whisper", whisper, NULL, false, NULL},
 };
 
 const struct vram_class *vram_class_row(size_t i)

@@ -62,6 +62,13 @@ static const struct vram_rename qwen_vl[] = {
     {"model.", "model.language_model."},
     {NULL, NULL}};
 
+static const struct vram_rename audio_language[] = {
+    {"audio_tower.", "model.audio_tower."},
+    {"language_model.model.", "model.language_model."},
+    {"language_model.lm_head.", "lm_head."},
+    {"multi_modal_projector.", "model.multi_modal_projector."},
+    {NULL, NULL}};
+
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
 {
     return vram_config_get_text(cx, root, "mm_vision_tower") &&
@@ -127,6 +134,10 @@ static const struct vram_naming rows[] = {
     {"Gemma3ForConditionalGeneration", "gemma3", " gemma3 ", " Gemma3ForConditionalGeneration ",
      vision_language, NULL, NULL},
     {"Gemma3ForCausalLM", "gemma3_text", " gemma3_text ", " Gemma3ForCausalLM ", NULL, NULL, NULL},
+    {"WhisperForConditionalGeneration", "whisper", " whisper ", " WhisperForConditionalGeneration ",
+     NULL, NULL, NULL},
+    {"Qwen2AudioForConditionalGeneration", "qwen2_audio", " qwen2_audio ",
+     " Qwen2AudioForConditionalGeneration ", audio_language, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},

@@ -94,7 +94,7 @@ OPS = {
     "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
     "addmm": torch.addmm, "norm": lambda x, dim=-1: x.norm(p=2, dim=dim, keepdim=True),
-    "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
+    "clamp": lambda x: x.clamp(-1.0, 1.0), "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
     "resize": lambda x, h, w: F.interpolate(x, size=(h, w), mode="bilinear", align_corners=False),
     "columns": lambda x, n: F.unfold(x, n, stride=n),
     "avg_pool": lambda x, n: POOL[x.dim()](x, n, n),

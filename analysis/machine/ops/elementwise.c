@@ -320,6 +320,22 @@ static void rsqrt_backward(VRAM_FORMULA)
 
 static bool rsqrt(VRAM_OP) { return keeps_result(m, row, a, out, rsqrt_backward); }
 
+/* Two comparisons, the second joined into the first, and a zero: where they hold the gradient. */
+static void clamp_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(n);
+    enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
+    struct vram_handle *zero = vram_new_scalar(m, d);
+    struct vram_handle *above = vram_elt1(m, VRAM_DT_BOOL, s[0]);
+    struct vram_handle *below = vram_elt1(m, VRAM_DT_BOOL, s[0]);
+    out[0] = vram_elt2(m, d, above, g[0]);
+    vram_drop(m, zero);
+    vram_drop(m, above);
+    vram_drop(m, below);
+}
+
+static bool clamp(VRAM_OP) { return keeps_input(m, row, a, out, clamp_backward); }
+
 /* ---- dropout, casts, comparisons, where --------------------------------------------------- */
 
 /* the kernel's result is contiguous, whatever the gradient's layout */
@@ -397,6 +413,8 @@ static const struct vram_op_row elementwise_rows[] = {
      ""},
     {"logsigmoid", "x", "", "x", "one output each way", "derivatives.yaml log_sigmoid_forward",
      activation, ""},
+    {"clamp", "x", "", "x", "one output; backward two bools, a zero, the gradient",
+     "derivatives.yaml clamp", clamp, ""},
     {"dropout", "x p", "", "a mask of one byte per element", "output and mask; nothing for p = 0 or in evaluation",
      "derivatives.yaml native_dropout", dropout, ""},
     {"to", "x dtype", "", "nothing", "a copy when the dtype differs; backward casts back",
