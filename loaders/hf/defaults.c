@@ -315,6 +315,26 @@ static const struct vram_class_part qwen2_audio_parts[] = {
     {"audio_config", "qwen2_audio_encoder", false, NULL, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key mllama_vision[] = {
+    SIZE("hidden_size", 1280), TEXT("hidden_act", "gelu"), SIZE("num_hidden_layers", 32),
+    SIZE("num_global_layers", 8), SIZE("attention_heads", 16), INT("num_channels", 3, 0),
+    SIZE("intermediate_size", 5120), SIZE("vision_output_dim", 7680), PAIR("image_size", 448),
+    PAIR("patch_size", 14), REAL("norm_eps", 1e-5), INT("max_num_tiles", 4, 0), END};
+
+static const struct vram_class_key mllama_text[] = {
+    SIZE("vocab_size", 128256), SIZE("hidden_size", 4096), TEXT("hidden_act", "silu"),
+    SIZE("num_hidden_layers", 40), SIZE("num_attention_heads", 32), SIZE("num_key_value_heads", 8),
+    SIZE("intermediate_size", 14336), REAL("rms_norm_eps", 1e-5),
+    INT("max_position_embeddings", 131072, 0), BOOL("use_cache", 1), BOOL("tie_word_embeddings", 0),
+    REAL("dropout", 0.0), INT_OR_NULL("pad_token_id", 128004, 0), END};
+
+static const struct vram_class_key mllama[] = {INT("image_token_index", 128256, 0), END};
+
+static const struct vram_class_part mllama_parts[] = {
+    {"text_config", "mllama_text_model", true, NULL, false},
+    {"vision_config", "mllama_vision_model", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
 static const struct vram_class classes[] = {
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
@@ -334,6 +354,9 @@ static const struct vram_class classes[] = {
      vram_derive_llava_onevision},
     {"mistral", mistral, NULL, false, vram_derive_decoder},
     {"mistral3", mistral3, mistral3_parts, false, NULL},
+    {"mllama", mllama, mllama_parts, false, NULL},
+    {"mllama_text_model", mllama_text, NULL, true, vram_derive_mllama_text},
+    {"mllama_vision_model", mllama_vision, NULL, false, vram_derive_mllama_vision},
     {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
     {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
     {"qwen2", qwen2, NULL, false, vram_derive_qwen},

@@ -67,6 +67,8 @@ int vram_derive_vit(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_mllama_text(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_mllama_vision(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_paligemma(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_qwen_vision(struct vram_cx *cx, struct vram_config *v); /* which blocks are full */
 

@@ -134,6 +134,20 @@ int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v)
     return list(cx, v, "image_grid_pinpoints", sides, sizeof sides / sizeof *sides, true);
 }
 
+int vram_derive_mllama_text(struct vram_cx *cx, struct vram_config *v)
+{
+    static const int64_t cross[] = {3, 8, 13, 18, 23, 28, 33, 38};
+    return list(cx, v, "cross_attention_layers", cross, sizeof cross / sizeof *cross, false);
+}
+
+int vram_derive_mllama_vision(struct vram_cx *cx, struct vram_config *v)
+{
+    static const int64_t ratios[] = {1, 1, 1, 2, 1, 3, 1, 4, 2, 1, 2, 2, 3, 1, 4, 1};
+    static const int64_t layers[] = {3, 7, 15, 23, 30};
+    VRAM_TRY(list(cx, v, "supported_aspect_ratios", ratios, sizeof ratios / sizeof *ratios, true));
+    return list(cx, v, "intermediate_layers_indices", layers, sizeof layers / sizeof *layers, false);
+}
+
 int vram_derive_qwen_vision(struct vram_cx *cx, struct vram_config *v)
 {
     static const int64_t full[] = {7, 15, 23, 31};

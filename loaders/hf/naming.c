@@ -69,6 +69,13 @@ static const struct vram_rename audio_language[] = {
     {"multi_modal_projector.", "model.multi_modal_projector."},
     {NULL, NULL}};
 
+static const struct vram_rename mllama[] = {
+    {"vision_model.", "model.vision_model."},
+    {"language_model.model.", "model.language_model."},
+    {"language_model.lm_head.", "lm_head."},
+    {"multi_modal_projector.", "model.multi_modal_projector."},
+    {NULL, NULL}};
+
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
 {
     return vram_config_get_text(cx, root, "mm_vision_tower") &&
@@ -138,6 +145,8 @@ static const struct vram_naming rows[] = {
      NULL, NULL, NULL},
     {"Qwen2AudioForConditionalGeneration", "qwen2_audio", " qwen2_audio ",
      " Qwen2AudioForConditionalGeneration ", audio_language, NULL, NULL},
+    {"MllamaForConditionalGeneration", "mllama", " mllama ", " MllamaForConditionalGeneration ",
+     mllama, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},

@@ -83,6 +83,7 @@ OPS = {
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
+    "pad": lambda x, dim, n: F.pad(x, (0, 0) * (x.dim() - 1 - dim % x.dim()) + (0, n)),
     "unbind": lambda x, dim=0: x.unbind(dim),
     "split": lambda x, parts, dim: x.split(parts, dim),
     "linear": lambda x, w, b=None: F.linear(x, w, b),

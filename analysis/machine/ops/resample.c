@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures at another resolution, and their windows as columns.
+ * Pictures at another resolution, their windows as columns, and what is padded.
  */
 #include <string.h>
 
@@ -124,6 +124,33 @@ static bool columns(VRAM_OP)
     return vram_result(vram_end_one(m, n, o, false), out);
 }
 
+/* ---- pad ---------------------------------------------------------------------------------- */
+
+/* constant_pad_nd of a negative length: cut, and copied */
+static void pad_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    const struct vram_meta *meta = &n->meta[0];
+    struct vram_handle *cut = vram_alias(m, g[0], meta->shape, g[0]->stride, meta->rank, true);
+    out[0] = vram_new_like(m, cut, (enum vram_dtype)cut->dtype);
+    vram_drop(m, cut);
+}
+
+/* pad(x, dim, n): n zeros more at the end of a dimension; a copy even for none */
+static bool pad(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int d = vram_arg_dim(m, row, a, 1, 0, x);
+    int64_t shape[VRAM_MAX_RANK], more = vram_arg_int(m, row, a, 2, 0);
+    memcpy(shape, x->shape, sizeof shape);
+    if (more < 0 || !vram_add_i64(shape[d], more, &shape[d]))
+        vram_throw(m, VRAM_E_RANGE, "%lld entries more", (long long)more);
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, pad_backward);
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false), out);
+}
+
 static const struct vram_op_row resample_rows[] = {
     {"resize", "x rows columns", "fp32", "nothing", "the picture at its new size; backward the old size",
      "derivatives.yaml upsample_bilinear2d, upsample_bicubic2d", resize, ""},
@@ -131,6 +158,8 @@ static const struct vram_op_row resample_rows[] = {
      "derivatives.yaml avg_pool2d", avg_pool, ""},
     {"columns", "x window", "", "nothing", "the windows as columns; backward the picture",
      "derivatives.yaml im2col, Im2Col.cu", columns, ""},
+    {"pad", "x dim n", "", "nothing", "a copy with n entries more; backward a copy of the rest",
+     "derivatives.yaml constant_pad_nd", pad, ""},
 };
 const struct vram_op_family vram_ops_resample = {resample_rows,
                                                  sizeof resample_rows / sizeof *resample_rows};
