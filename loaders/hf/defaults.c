@@ -335,7 +335,42 @@ static const struct vram_class_part mllama_parts[] = {
     {"vision_config", "mllama_vision_model", true, NULL, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key blip2_vision[] = {
+    SIZE("hidden_size", 1408), SIZE("intermediate_size", 6144), SIZE("num_hidden_layers", 39),
+    SIZE("num_attention_heads", 16), PAIR("image_size", 224), PAIR("patch_size", 14),
+    TEXT("hidden_act", "gelu"), REAL("layer_norm_eps", 1e-6), REAL("attention_dropout", 0.0),
+    BOOL("qkv_bias", 1), END};
+
+static const struct vram_class_key blip2_qformer[] = {
+    SIZE("vocab_size", 30522), SIZE("hidden_size", 768), SIZE("num_hidden_layers", 12),
+    SIZE("num_attention_heads", 12), SIZE("intermediate_size", 3072), TEXT("hidden_act", "gelu"),
+    REAL("hidden_dropout_prob", 0.1), REAL("attention_probs_dropout_prob", 0.1),
+    INT("max_position_embeddings", 512, 0), REAL("layer_norm_eps", 1e-12),
+    INT("cross_attention_frequency", 2, 0), SIZE("encoder_hidden_size", 1408),
+    BOOL("use_qformer_text_input", 0), END};
+
+static const struct vram_class_key opt[] = {
+    SIZE("vocab_size", 50272), SIZE("hidden_size", 768), SIZE("num_hidden_layers", 12),
+    SIZE("ffn_dim", 3072), SIZE("max_position_embeddings", 2048), BOOL("do_layer_norm_before", 1),
+    INT_NULL("word_embed_proj_dim"), REAL("dropout", 0.1), REAL("attention_dropout", 0.0),
+    SIZE("num_attention_heads", 12), TEXT("activation_function", "relu"), REAL("layerdrop", 0.0),
+    BOOL("use_cache", 1), INT_OR_NULL("pad_token_id", 1, 0), BOOL("enable_bias", 1),
+    BOOL("layer_norm_elementwise_affine", 1), BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key blip2[] = {SIZE("num_query_tokens", 32),
+                                              INT_NULL("image_token_index"), END};
+
+static const struct vram_class_part blip2_parts[] = {
+    {"text_config", "opt", false, NULL, false},
+    {"vision_config", "blip_2_vision_model", true, NULL, false},
+    {"qformer_config", "blip_2_qformer", true, NULL, false},
+    {NULL, NULL, false, NULL, false}};
+
 static const struct vram_class classes[] = {
+    {"blip-2", blip2, blip2_parts, false, vram_derive_blip2},
+    {"blip_2_qformer", blip2_qformer, NULL, false, NULL},
+    {"blip_2_vision_model", blip2_vision, NULL, false, NULL},
+    {"opt", opt, NULL, true, vram_derive_opt},
     {"clip", clip, clip_parts, false, NULL},
     {"clip_text_model", clip_text, NULL, true, NULL},
     {"clip_vision_model", clip_vision, NULL, true, NULL},

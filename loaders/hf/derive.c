@@ -134,6 +134,22 @@ int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v)
     return list(cx, v, "image_grid_pinpoints", sides, sizeof sides / sizeof *sides, true);
 }
 
+int vram_derive_opt(struct vram_cx *cx, struct vram_config *v)
+{
+    return quotient(cx, v, "word_embed_proj_dim", "hidden_size", NULL);
+}
+
+/* the Q-Former looks at what the tower makes, whatever its own configuration says */
+int vram_derive_blip2(struct vram_cx *cx, struct vram_config *v)
+{
+    const struct vram_config *vision = vram_config_get_text(cx, v, "vision_config");
+    struct vram_config *asks = vram_config_get_text(cx, v, "qformer_config");
+    if (!vision || !asks)
+        return VRAM_OK;
+    return vram_config_set_int(cx, asks, "encoder_hidden_size",
+                               vram_config_int(cx, vision, "hidden_size", 1408), VRAM_ORIGIN_DERIVED);
+}
+
 int vram_derive_mllama_text(struct vram_cx *cx, struct vram_config *v)
 {
     static const int64_t cross[] = {3, 8, 13, 18, 23, 28, 33, 38};

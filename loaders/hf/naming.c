@@ -147,6 +147,8 @@ static const struct vram_naming rows[] = {
      " Qwen2AudioForConditionalGeneration ", audio_language, NULL, NULL},
     {"MllamaForConditionalGeneration", "mllama", " mllama ", " MllamaForConditionalGeneration ",
      mllama, NULL, NULL},
+    {"Blip2ForConditionalGeneration", "blip-2", " blip-2 ", " Blip2ForConditionalGeneration ",
+     NULL, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},

@@ -74,12 +74,12 @@ static int param_decl(struct vram_parser *p, struct vram_decl *d)
     }
 }
 
-/* `as 0`: what a torch.nn.Sequential calls it */
+/* `as 0`: what a torch.nn.Sequential calls it; `as here`: it has its parent's path */
 static int place(struct vram_parser *p, vram_sym *out)
 {
     VRAM_TRY(vram_parse_next(p));
-    if (p->lex.token != VRAM_T_INT)
-        return vram_lexer_fail(&p->lex, "expected a number");
+    if (p->lex.token != VRAM_T_INT && !vram_parse_is_name(p, "here"))
+        return vram_lexer_fail(&p->lex, "expected a number or 'here'");
     VRAM_TRY(vram_parse_intern(p, out));
     return vram_parse_next(p);
 }

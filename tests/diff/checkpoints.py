@@ -15,7 +15,7 @@ from common import Command, finish, shared
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2",
             "qwen3", "clip", "siglip", "vit", "dinov2", "qwen2_vl",
             "qwen2_5_vl", "internvl", "idefics3", "smolvlm", "llava_onevision",
-            "gemma3", "gemma3_text", "mistral3", "whisper", "qwen2_audio", "mllama"}
+            "gemma3", "gemma3_text", "mistral3", "whisper", "qwen2_audio", "mllama", "blip-2"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",

@@ -5,13 +5,16 @@ Needs an interpreter with torch and transformers, and the training oracle beside
 (../shared/oracle).  Draws plans over small configs of the known families and their odd variants, runs
 each, and writes OUT/NAME.json (config and plan) and OUT/NAME.events.gz (`a BYTES`, `f NUMBER`,
 `p PHASE`; storages are numbered in order of allocation).  What is kept in reference/ is replayed by
-reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.
+reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.  CONFIG names one of those
+below, or one that a case in reference/ or OUT has (NAME-SEED-NUMBER.json: {"config": ...}).
 """
 import copy
+import glob
 import gzip
 import json
 import os
 import random
+import re
 import sys
 import time
 
@@ -39,8 +42,39 @@ VARIANTS = {
                                        "projector_hidden_act": "relu"}),
 }
 
+# model_type: what its inputs have
+TEXT = {"seq_len": [64, 64, 96, 50]}
+PICTURES = dict(TEXT, images=[1, 1, 1, 2, 0])
+ALWAYS = dict(TEXT, images=[1, 1, 2])  # where a batch without pictures is not run
+INPUTS = {
+    "llava": PICTURES, "paligemma": PICTURES, "gemma3": dict(PICTURES, seq_len=[96, 128]),
+    "llava_next": dict(PICTURES, seq_len=[200, 256]),
+    "qwen2_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[56, 84], [140, 112], [84, 84]]),
+    "qwen2_5_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[112, 140], [196, 84], [56, 56]]),
+    "internvl": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 2, 3]),
+    "idefics3": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 3]),
+    "smolvlm": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 4]),
+    "llava_onevision": {"seq_len": [300, 400], "images": [1],
+                        "image_size": [[112, 112], [200, 100], [56, 170], [300, 220]]},
+    "mistral3": dict(ALWAYS, image_size=[[112, 224], [112, 112], [224, 112]]),
+    "blip-2": ALWAYS,
+    "mllama": ALWAYS, "qwen2_audio": {"seq_len": [40, 64], "images": [1]},
+    "whisper": {"seq_len": [12, 32]},
+    "clip": {"seq_len": [16, 12]}, "siglip": {"seq_len": [16, 12]},
+    "vit": {}, "dinov2": {"image_size": [None, [96, 80]]},
+}
+PARTS = ("vision", "audio", "projector", "decoder")
+HEADED = ("vit", "dinov2")
 
-def configs():
+
+def inputs_of(config):
+    kind = config["model_type"]
+    if kind == "llava" and config["vision_config"].get("model_type") == "pixtral":
+        kind = "mistral3"
+    return INPUTS.get(kind, TEXT)
+
+
+def configs(out_folder):
     out = {}
     for family in FAMILIES:
         out[family] = tiny.shrink(json.load(open(shared("golden", "train", family, "config.json"))))
@@ -52,15 +86,26 @@ def configs():
     out["llava-siglip"] = dict(copy.deepcopy(out["llava-1.5-7b"]), vision_feature_layer=-1,
                                vision_feature_select_strategy="full",
                                vision_config=out["paligemma-3b-224"]["vision_config"])
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference")
+    for path in glob.glob(here + "/*-*-*.json") + glob.glob(out_folder + "/*-*-*.json"):
+        name = re.sub(r"-\d+-\d+\.json$", "", os.path.basename(path))
+        if name not in out:
+            out[name] = json.load(open(path))["config"]
     return out
 
 
-def draw_training(rng, pictures):
+def draw_training(rng, config, inputs):
     modes = ["full", "frozen", "lora"]
-    if pictures:
-        train = {part: rng.choice(modes) for part in ("vision", "projector", "decoder")}
+    if "images" in inputs:
+        unused = "vision" if config["model_type"] == "qwen2_audio" else "audio"
+        train = {part: rng.choice(modes) for part in PARTS if part != unused}
         if set(train.values()) == {"frozen"}:
             train["decoder"] = "full"
+        return train
+    if inputs is not TEXT:
+        train = {"default": rng.choice(["full", "lora"])}
+        if config["model_type"] in HEADED:
+            train["head"] = "full"
         return train
     train = {"default": rng.choice(["full", "lora"])}
     if rng.random() < 0.2:
@@ -68,19 +113,20 @@ def draw_training(rng, pictures):
     return train
 
 
-def draw(rng, name):
-    pictures = "llava" in name or "paligemma" in name
-    plan = {"micro_batch": rng.choice([1, 1, 2, 3]), "seq_len": rng.choice([64, 64, 96, 50]),
-            "precision": rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
-                                     "bf16-autocast"]),
-            "attention": rng.choice(["flash", "flash", "efficient", "eager", "math"])}
-    if "next" in name:
-        plan["seq_len"] = rng.choice([200, 256])
-    if pictures:
-        plan["images"] = rng.choice([1, 1, 1, 2, 0])
+def draw(rng, config):
+    inputs = inputs_of(config)
+    plan = {"micro_batch": rng.choice([1, 1, 2, 3])}
+    if "seq_len" in inputs:
+        plan["seq_len"] = rng.choice(inputs["seq_len"])
+    plan.update(precision=rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
+                                      "bf16-autocast"]),
+                attention=rng.choice(["flash", "flash", "efficient", "eager", "math"]))
+    for key in ("images", "image_size", "tiles"):
+        if key in inputs:
+            plan[key] = rng.choice(inputs[key])
     if rng.random() < 0.08:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1)
-    train = draw_training(rng, pictures)
+    train = draw_training(rng, config, inputs)
     plan.update(steps=rng.choice([1, 2, 2, 3]), train=train, clip_grad=rng.random() < 0.8,
                 gradient_checkpointing=rng.choice(["off", "off", "on", "reentrant"]),
                 optimizer=rng.choice(["adamw_fused", "adamw_foreach", "sgd", "sgd_momentum",
@@ -110,14 +156,14 @@ def compact(source, target):
 
 def main():
     seed, seconds, out = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
-    every = configs()
+    every = configs(out)
     names = sys.argv[4:] or list(every)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
         name = rng.choice(names)
-        plan = draw(rng, name)
+        plan = draw(rng, every[name])
         made += 1
         to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
         json.dump(every[name], open(work, "w"))

@@ -19,7 +19,7 @@ vit-base-patch16-224 dinov2-base tiny-vit qwen2.5-vl-3b qwen2.5-vl-7b tiny-qwen2
 qwen2-vl-2b qwen2-vl-7b internvl3-1b internvl3-8b tiny-internvl3 smolvlm-256m smolvlm-2.2b
 tiny-smolvlm idefics3-8b llava-onevision-0.5b llava-onevision-7b
 gemma3-4b tiny-gemma3 pixtral-12b mistral3-24b whisper-large-v3
-qwen2-audio-7b llama-3.2-11b-vision""".split()
+qwen2-audio-7b llama-3.2-11b-vision blip2-opt-2.7b""".split()
 
 
 def differences(report, golden, plan):

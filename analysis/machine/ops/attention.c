@@ -327,9 +327,11 @@ static struct vram_handle *float_mask(struct vram_machine *m, struct vram_handle
 
 static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
                                   struct vram_handle *k, struct vram_handle *v,
-                                  struct vram_handle *mask, bool causal)
+                                  struct vram_handle *mask, bool causal, bool drops)
 {
     enum kernel kernel = choose(m, q, k, mask);
+    if (kernel == MATH && drops && m->training)
+        vram_throw(m, VRAM_E_CONFLICT, "no formula says what dropout keeps inside math attention");
     if (kernel == FLASH)
         return flash(m, q, k, v);
     struct vram_handle *bias =
@@ -358,16 +360,17 @@ static bool sdpa(VRAM_OP)
         struct vram_handle **x = xs[m->card ? 3 - i : i];
         *x = vram_autocast_lower(m, *x);
     }
-    struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false));
+    struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false),
+                                   vram_arg_real(m, row, a, 5, 0) > 0);
     for (int i = 0; i < 4; i++)
         vram_drop(m, *xs[i]);
     return vram_result(o, out);
 }
 
 static const struct vram_op_row attention_rows[] = {
-    {"sdpa", "q k v mask? causal?", "lower",
+    {"sdpa", "q k v mask? causal? p?", "lower",
      "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) and two seeds, if any of q, k, v needs grad",
-     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math. A bool mask becomes a float one a call; "
+     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math. A bool mask becomes a float one a call; dropout makes no tensor; "
      "backward of flash: fp32 dq and row sums as workspace",
      "ATen sdp_utils.cpp, flash_api.cpp, attention_backward.cu", sdpa, ""},
 };

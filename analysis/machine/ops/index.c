@@ -85,11 +85,16 @@ static bool cat(VRAM_OP)
 static void repeat_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
+    const struct vram_meta *meta = &n->meta[0];
     struct vram_handle *x = vram_hold(g[0]);
     enum vram_dtype d = (enum vram_dtype)x->dtype;
-    while (x->rank > n->meta[0].rank)
+    if (meta->rank == x->rank && !memcmp(meta->shape, x->shape, (size_t)x->rank * sizeof *x->shape)) {
+        out[0] = x; /* repeated once: nothing to sum */
+        return;
+    }
+    while (x->rank > meta->rank)
         vram_replace(m, &x, vram_new(m, x->shape + 1, x->rank - 1, d, NULL));
-    vram_replace(m, &x, vram_new(m, n->meta[0].shape, n->meta[0].rank, d, NULL));
+    vram_replace(m, &x, vram_new(m, meta->shape, meta->rank, d, NULL));
     out[0] = x;
 }
 

@@ -8,7 +8,8 @@
 
 /* ---- layer_norm: one joint formula keeps everything --------------------------------------- */
 
-/* The kernel writes rows one behind another; fake fp32 tensors keep the gradient's layout. */
+/* The kernel writes rows one behind another; fake fp32 tensors have the layout of the last product,
+ * of rstd and the gradient. */
 static void layer_norm_backward(VRAM_FORMULA)
 {
     bool follows = !m->card && s[1]->dtype == VRAM_DT_F32;
@@ -16,7 +17,7 @@ static void layer_norm_backward(VRAM_FORMULA)
         const struct vram_meta *meta = &n->meta[i];
         enum vram_dtype d = i == 0 ? (enum vram_dtype)s[1]->dtype : (enum vram_dtype)meta->dtype;
         out[i] = !vram_needs(n, i)      ? NULL
-                 : i == 0 && follows    ? vram_elt1(m, d, g[0])
+                 : i == 0 && follows    ? vram_elt2(m, d, s[4], g[0])
                                         : vram_new(m, meta->shape, meta->rank, d, NULL);
     }
 }
