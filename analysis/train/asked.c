@@ -56,8 +56,12 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
         *out = text_value(&l->m, s->eager ? "eager" : "sdpa");
     else if (!strcmp(key, "loss"))
         *out = text_value(&l->m, s->loss);
+    else if (!strcmp(key, "logits"))
+        *out = text_value(&l->m, s->logits);
     else if (!strcmp(key, "padded"))
         *out = vram_bool(s->padded);
+    else if (!strcmp(key, "kv_tokens"))
+        *out = vram_int(s->kv_tokens);
     else if (!strcmp(key, "micro_batch"))
         *out = vram_int(s->micro_batch);
     else if (!strcmp(key, "seq"))

@@ -8,7 +8,7 @@
 #include "train/loop.h"
 #include "train/repeat.h"
 
-static struct vram_value batch(struct vram_loop *l)
+struct vram_value vram_loop_batch(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     uint32_t i = vram_class_member(m->program, l->top, vram_machine_sym(m, "inputs"));
@@ -55,7 +55,7 @@ static void convert_inputs(struct vram_loop *l, struct vram_value batch_)
 }
 
 /* Keywords of the model's forward: every field that is there. */
-static void call_with(struct vram_loop *l, struct vram_value batch_, struct vram_handle *items,
+void vram_loop_call_with(struct vram_loop *l, struct vram_value batch_, struct vram_handle *items,
                       struct vram_call *call)
 {
     call->nargs = call->nkw = 0;
@@ -99,7 +99,7 @@ static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v, int d
     return out;
 }
 
-static struct vram_value forward(struct vram_loop *l, struct vram_call *call)
+struct vram_value vram_loop_forward(struct vram_loop *l, struct vram_call *call)
 {
     struct vram_machine *m = &l->m;
     struct vram_value out;
@@ -117,7 +117,7 @@ static struct vram_value forward(struct vram_loop *l, struct vram_call *call)
     return out;
 }
 
-static struct vram_handle *field(struct vram_loop *l, struct vram_value v, const char *name)
+struct vram_handle *vram_loop_field(struct vram_loop *l, struct vram_value v, const char *name)
 {
     for (uint32_t i = 0; v.kind == VRAM_V_BOX && v.u.box->kind == VRAM_BOX_RECORD && i < v.u.box->n;
          i++)
@@ -141,9 +141,9 @@ static struct vram_handle *run_op(struct vram_loop *l, const char *name, struct 
 static struct vram_handle *loss_of(struct vram_loop *l, struct vram_value out)
 {
     static const char *const fields[] = {"logits", "last_hidden_state", "pooler_output"};
-    struct vram_handle *loss = vram_hold(field(l, out, "loss"));
+    struct vram_handle *loss = vram_hold(vram_loop_field(l, out, "loss"));
     for (size_t i = 0; !loss && i < sizeof fields / sizeof *fields; i++) {
-        struct vram_handle *x = field(l, out, fields[i]);
+        struct vram_handle *x = vram_loop_field(l, out, fields[i]);
         if (!x)
             continue;
         struct vram_handle *wide = vram_cast(&l->m, x, VRAM_DT_F32);
@@ -176,7 +176,7 @@ static const char *prefix(struct vram_loop *l, int step, int64_t micro)
 
 /* A thread's first product makes its cuBLAS workspace, which stays: one of the thread that runs
  * forward, one of autograd's; in the worst case more streams have theirs. */
-static void cublas_workspace(struct vram_loop *l, uint64_t low, uint64_t high)
+void vram_loop_cublas(struct vram_loop *l, uint64_t low, uint64_t high)
 {
     int sm = l->m.sm;
     const struct vram_constant_row *c =
@@ -196,12 +196,12 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     struct vram_handle *items = l->top->forward.rest ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
     vram_phase(m, "forward");
     if (!l->run->saved_event)
-        cublas_workspace(l, 1, 1);
+        vram_loop_cublas(l, 1, 1);
     if (row->forward_begin)
         row->forward_begin(&l->strategy);
     convert_inputs(l, batch_);
-    call_with(l, batch_, items, &call);
-    struct vram_value out = forward(l, &call);
+    vram_loop_call_with(l, batch_, items, &call);
+    struct vram_value out = vram_loop_forward(l, &call);
     struct vram_handle *loss = loss_of(l, out);
     vram_value_drop(m, out);
     vram_drop(m, items);
@@ -212,7 +212,7 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     }
     vram_phase(m, "backward");
     if (first)
-        cublas_workspace(l, 0, 3);
+        vram_loop_cublas(l, 0, 3);
     m->op = VRAM_OP_BACKWARD;
     if (row->backward_begin)
         row->backward_begin(&l->strategy);
@@ -242,7 +242,7 @@ static void step(struct vram_loop *l, int number)
     m->phase_prefix = prefix(l, number, 0);
     vram_phase(m, "inputs");
     for (int64_t i = 0; i < n; i++)
-        batches[i] = batch(l);
+        batches[i] = vram_loop_batch(l);
     for (int64_t i = 0; i < n; i++) {
         m->phase_prefix = prefix(l, number, i + 1);
         l->strategy.micro = (uint32_t)i;
@@ -303,19 +303,4 @@ void vram_loop_train(struct vram_loop *l)
         for (int i = 2; i <= l->s->steps; i++)
             step(l, i);
     vram_optimizer_finish(&l->optimizer); /* the run is over */
-}
-
-void vram_loop_infer(struct vram_loop *l)
-{
-    struct vram_machine *m = &l->m;
-    struct vram_call call;
-    vram_phase(m, "forward");
-    cublas_workspace(l, 1, 1);
-    struct vram_value b = batch(l);
-    call_with(l, b, NULL, &call);
-    struct vram_value out = forward(l, &call);
-    vram_value_drop(m, out);
-    if (!l->s->card && !l->s->padded) /* the oracle keeps the mask that it did not hand over */
-        vram_hold(field(l, b, "attention_mask"));
-    vram_value_drop(m, b);
 }

@@ -365,13 +365,37 @@ static int resolve_loss(struct resolver *r)
     if (strcmp(s->loss, "hf") && (s->mode == VRAM_MODE_TRAIN || strcmp(s->loss, "none")))
         return unsupported(r, VRAM_KEY_LOSS);
     VRAM_TRY(note(r, "loss", s->loss, given ? "given" : "default"));
-    int64_t kv = vram_plan_int(r->plan, VRAM_KEY_KV_TOKENS);
-    if (s->mode == VRAM_MODE_INFER && kv != VRAM_PLAN_UNSET && kv != 0)
-        return unsupported(r, VRAM_KEY_KV_TOKENS);
-    if (s->mode == VRAM_MODE_INFER)
-        return note(r, "logits", *s->logits ? s->logits : "full",
-                    vram_plan_given(r->plan, VRAM_KEY_LOGITS) ? "given" : "default");
     return VRAM_OK;
+}
+
+/* Positions in the cache at the end: those of the prompt, then one of each token but the last.
+ * generate() asks for the last position's logits alone. */
+static int resolve_generation(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    int64_t kv = vram_plan_int(r->plan, VRAM_KEY_KV_TOKENS), new = vram_plan_int(r->plan, VRAM_KEY_NEW_TOKENS);
+    bool given = kv != VRAM_PLAN_UNSET;
+    if (s->mode != VRAM_MODE_INFER)
+        return VRAM_OK;
+    if (!given)
+        kv = new == VRAM_PLAN_UNSET || new == 0 ? 0 : s->seq + new - 1;
+    else if (kv && kv < s->seq)
+        return vram_fail(r->cx, VRAM_E_CONFLICT, VRAM_NO_OFFSET,
+                         "kv_tokens=%lld is less than the prompt, seq=%lld", (long long)kv, (long long)s->seq);
+    else if (kv && new != VRAM_PLAN_UNSET && new != 0 && kv != s->seq + new - 1)
+        return vram_fail(r->cx, VRAM_E_CONFLICT, VRAM_NO_OFFSET,
+                         "kv_tokens=%lld and new_tokens=%lld disagree for seq=%lld", (long long)kv,
+                         (long long)new, (long long)s->seq);
+    s->kv_tokens = kv;
+    if (kv && !*s->logits)
+        s->logits = "last";
+    if (!vram_plan_is(r->plan, VRAM_KEY_KV_DTYPE, "") &&
+        vram_dtype_by_name(vram_plan_text(r->plan, VRAM_KEY_KV_DTYPE)) != s->dtype)
+        return unsupported(r, VRAM_KEY_KV_DTYPE);
+    if (kv)
+        VRAM_TRY(note_number(r, "kv_tokens", kv, given ? "given" : "default"));
+    return note(r, "logits", *s->logits ? s->logits : "full",
+                vram_plan_given(r->plan, VRAM_KEY_LOGITS) ? "given" : "default");
 }
 
 static int resolve_optimizer(struct resolver *r)
@@ -433,6 +457,7 @@ int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
     VRAM_TRY(resolve_attention(&r));
     VRAM_TRY(resolve_checkpointing(&r));
     VRAM_TRY(resolve_loss(&r));
+    VRAM_TRY(resolve_generation(&r));
     VRAM_TRY(resolve_optimizer(&r));
     return resolve_gpu(&r);
 }

@@ -43,6 +43,7 @@ struct vram_setup {
     bool eager, padded, card;
     enum vram_attention attention;
     const char *loss, *logits;
+    int64_t kv_tokens;        /* inference: positions in the cache at the end; 0 = no cache */
     const struct vram_optimizer_row *optimizer;
     bool foreach, clip;
     const struct vram_strategy_row *strategy;

@@ -68,7 +68,9 @@ def settings(plan):
         targets = lora["targets"]
         out += ["lora.rank=%d" % lora["rank"], "lora.dropout=%g" % lora["dropout"],
                 "lora.targets=" + (targets if isinstance(targets, str) else ",".join(targets))]
-    if plan["mode"] == "infer":
+    if plan.get("new_tokens"):
+        out.append("new_tokens=%d" % plan["new_tokens"])
+    elif plan["mode"] == "infer":
         out += ["kv_tokens=0", "logits=full", "loss=hf"]
     return out
 

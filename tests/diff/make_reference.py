@@ -8,6 +8,7 @@ each, and writes OUT/NAME.json (config and plan) and OUT/NAME.events.gz (`a BYTE
 reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.
 """
 import copy
+import functools
 import gzip
 import json
 import os
@@ -55,6 +56,41 @@ def configs():
     return out
 
 
+def generate(new_tokens):
+    """In place of the oracle's single forward: generate(), greedily, with its cache."""
+    import torch
+    from transformers import masking_utils
+    fast_all, is_tracing = masking_utils.fast_all, masking_utils.is_tracing
+
+    def run(model, plan, tracker, builder):
+        oracle.register_model(model, tracker)
+        tracker.set_phase("forward")
+        made = oracle.fresh_inputs(builder, tracker)
+        made.pop("labels", None)
+        # without padding a mask of ones is left away; only its values would tell
+        ones = plan["attention"] == "flash"
+        masking_utils.fast_all = (lambda mask: True) if ones else fast_all
+        masking_utils.is_tracing = (lambda x=None: False) if ones else is_tracing
+        forward, calls = model.forward, []
+
+        @functools.wraps(forward)
+        def counted(*args, **kwargs):
+            calls.append(1)
+            if len(calls) == 2:
+                tracker.set_phase("decode")
+            return forward(*args, **kwargs)
+        model.forward = counted
+        model.config.use_cache = True
+        try:
+            with torch.no_grad():
+                model.generate(**made, max_new_tokens=new_tokens, do_sample=False, eos_token_id=None,
+                               pad_token_id=0, use_cache=True)
+        finally:
+            masking_utils.fast_all, masking_utils.is_tracing = fast_all, is_tracing
+        return {}
+    return run
+
+
 def draw_training(rng, pictures):
     modes = ["full", "frozen", "lora"]
     if pictures:
@@ -68,7 +104,7 @@ def draw_training(rng, pictures):
     return train
 
 
-def draw(rng, name):
+def draw(rng, name, generation=0.1):
     pictures = "llava" in name or "paligemma" in name
     plan = {"micro_batch": rng.choice([1, 1, 2, 3]), "seq_len": rng.choice([64, 64, 96, 50]),
             "precision": rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
@@ -80,6 +116,9 @@ def draw(rng, name):
         plan["images"] = rng.choice([1, 1, 1, 2, 0])
     if rng.random() < 0.08:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1)
+    if rng.random() < generation and "paligemma" not in name:
+        return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1,
+                    micro_batch=rng.choice([2, 3]), new_tokens=rng.choice([1, 2, 5, 9]))
     train = draw_training(rng, pictures)
     plan.update(steps=rng.choice([1, 2, 2, 3]), train=train, clip_grad=rng.random() < 0.8,
                 gradient_checkpointing=rng.choice(["off", "off", "on", "reentrant"]),
@@ -93,11 +132,16 @@ def draw(rng, name):
     return plan
 
 
-def compact(source, target):
+def compact(source, target, without=None):
+    """without: an input that is left out, as generate() is handed none."""
     with gzip.GzipFile(target, "wb", mtime=0) as out:
-        number = {}
+        number, skipped = {}, set()
         for line in gzip.open(source, "rt"):
             event = json.loads(line)
+            if without and event.get("module") == without:
+                skipped.add(event["alloc"])
+            if event.get("alloc", event.get("free")) in skipped:
+                continue
             if "phase" in event:
                 text = "p " + event["phase"]
             elif "alloc" in event:
@@ -113,6 +157,7 @@ def main():
     every = configs()
     names = sys.argv[4:] or list(every)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
+    forward_once = oracle.infer
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
@@ -121,13 +166,16 @@ def main():
         made += 1
         to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
         json.dump(every[name], open(work, "w"))
+        new_tokens = plan.pop("new_tokens", 0)
+        oracle.infer = generate(new_tokens) if new_tokens else forward_once
         try:
             result = oracle.execute(work, dict(plan), to + ".tmp.gz")
         except Exception as error:  # a plan that the framework itself refuses
             print(os.path.basename(to), "refused:", repr(error)[:200], flush=True)
             continue
-        json.dump({"config": every[name], "plan": result["plan"]}, open(to + ".json", "w"))
-        compact(to + ".tmp.gz", to + ".events.gz")
+        plan = dict(result["plan"], **({"new_tokens": new_tokens} if new_tokens else {}))
+        json.dump({"config": every[name], "plan": plan}, open(to + ".json", "w"))
+        compact(to + ".tmp.gz", to + ".events.gz", without="labels" if new_tokens else None)
         os.remove(to + ".tmp.gz")
         print(os.path.basename(to), flush=True)
     os.remove(work)

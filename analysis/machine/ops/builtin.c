@@ -138,8 +138,9 @@ static bool kv_cache(VRAM_OP)
     VRAM_UNUSED(row);
     VRAM_UNUSED(a);
     out->kind = VRAM_V_BOX;
-    out->u.box = vram_box_new(m, VRAM_BOX_LIST, 0);
+    out->u.box = vram_box_new(m, VRAM_BOX_LIST, 1);
     out->u.box->opaque = true;
+    vram_box_push(m, out->u.box, vram_int(0));
     return false;
 }
 
@@ -206,7 +207,7 @@ static const struct vram_op_row builtin_rows[] = {
     {"is_list", "x?", "", "", "nothing: whether it is a list or tuple", "", is_list, ""},
     {"range", "n", "", "", "nothing: the list 0 ... n - 1", "", range, ""},
     {"enumerate", "x", "", "", "nothing: a list of pairs (number, member)", "", enumerate, ""},
-    {"kv_cache", "", "", "", "nothing: an empty list that outputs hold as an object",
+    {"kv_cache", "", "", "", "nothing: a list that outputs hold as an object; its first member is 0",
      "transformers DynamicCache", kv_cache, ""},
     {"min", "x y", "", "", "nothing: the lesser number", "", extreme, ""},
     {"max", "x y", "", "", "nothing: the greater number", "", extreme, ""},
