@@ -37,14 +37,19 @@ static bool ends_with(const char *path, const char *item, size_t n)
     return k >= n && !memcmp(path + k - n, item, n) && (k == n || path[k - n - 1] == '.');
 }
 
+static bool meant(const char *item, size_t n, const char *path)
+{
+    const char *full = full_name(item, n);
+    return ends_with(path, item, n) || (full && ends_with(path, full, strlen(full)));
+}
+
 static bool targeted(const struct adapt *a, const char *path)
 {
     if (!strcmp(a->targets, "all-linear"))
         return true;
     for (const char *p = a->targets; *p;) {
         size_t n = strcspn(p, ",");
-        const char *full = full_name(p, n);
-        if (ends_with(path, p, n) || (full && ends_with(path, full, strlen(full))))
+        if (meant(p, n, path))
             return true;
         p += n + (p[n] == ',');
     }
@@ -280,6 +285,24 @@ static int room(struct adapt *a, uint32_t n)
     return VRAM_OK;
 }
 
+/* Names of the list that no adapted module has. */
+static int report_unmatched(const struct adapt *a)
+{
+    if (!strcmp(a->targets, "all-linear"))
+        return VRAM_OK;
+    for (const char *p = a->targets; *p;) {
+        size_t n = strcspn(p, ",");
+        bool any = false;
+        for (uint32_t i = 0; i < a->from->nscopes && !any; i++)
+            any = meant(p, n, vram_sym_text(a->cx->syms, a->from->scopes[i].path)) && adapted(a, i);
+        if (!any)
+            VRAM_TRY(vram_find(a->cx, VRAM_F_SETTING_UNUSED, "lora.targets",
+                               "'%.*s' matches no Linear of the LoRA components", (int)n, p));
+        p += n + (p[n] == ',');
+    }
+    return VRAM_OK;
+}
+
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out)
 {
@@ -311,6 +334,7 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
                                   "lora.targets=%s matches no Linear of the LoRA components",
                                   a.targets)
                       : VRAM_OK;
+    VRAM_TRY(report_unmatched(&a));
     VRAM_TRY(room(&a, n));
     for (uint32_t i = 0; i < tree->nscopes; i++) {
         if (adapted(&a, i)) {

@@ -3,6 +3,7 @@
  * A whole run: the machine made ready, parameters and buffers loaded, then the steps, or one
  * forward, or (when no template describes the model) what follows from the parameters alone.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -135,24 +136,71 @@ static void run_states(struct vram_loop *l)
         vram_optimizer_step(&l->optimizer);
 }
 
+/* Positions of one picture in a sequence, by the top module's own count; 0 = it has none. */
+static int64_t image_tokens(struct vram_loop *l)
+{
+    struct vram_machine *m = &l->m;
+    struct vram_call none = {.nargs = 0};
+    struct vram_value method = {0}, out = {0};
+    if (!l->top || !l->s->images)
+        return 0;
+    uint32_t i = vram_class_member(m->program, l->top, vram_machine_sym(m, "image_tokens"));
+    if (i != VRAM_NO_INDEX)
+        method = vram_member_value(m, 0, i);
+    if (method.kind != VRAM_V_FUNC)
+        return 0;
+    vram_call_function(m, (uint32_t)method.u.i, 0, &none, &out);
+    m->at = UINT32_MAX;
+    if (out.kind != VRAM_V_INT || out.u.i < 0 || out.u.i > INT32_MAX)
+        vram_throw(m, VRAM_E_FORMAT, "image_tokens() must return a number of positions");
+    return out.u.i;
+}
+
+/* A sequence should have room for its pictures; the reference runs do not look at the ids. */
+static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
+{
+    int64_t one = image_tokens(l), all;
+    char text[32];
+    if (__builtin_mul_overflow(one, setup->images, &all) || all > INT32_MAX)
+        vram_throw(&l->m, VRAM_E_ARGUMENT, "images=%lld of %lld positions each are too many",
+                   (long long)setup->images, (long long)one);
+    if (setup->text_tokens == VRAM_PLAN_UNSET) {
+        if (setup->seq < all && setup->card &&
+            vram_find(l->m.cx, VRAM_F_SEQ_SHORT, "seq",
+                      "seq=%lld has no room for images=%lld of %lld positions each: the real model "
+                      "refuses this batch (text_tokens=N computes seq)",
+                      (long long)setup->seq, (long long)setup->images, (long long)one))
+            vram_throw_memory(&l->m);
+        return;
+    }
+    setup->seq = setup->text_tokens + all;
+    if (setup->seq == 0)
+        vram_throw(&l->m, VRAM_E_ARGUMENT, "text_tokens=0 leaves no position");
+    snprintf(text, sizeof text, "%lld", (long long)setup->seq);
+    if (vram_setup_note(l->m.cx, setup, "seq", text, "model"))
+        vram_throw_memory(&l->m);
+}
+
 /* Errors of the machine come out here, by longjmp. */
-static int guarded(struct vram_loop *l, void (*what)(struct vram_loop *l))
+static int guarded(struct vram_loop *l, struct vram_setup *setup, void (*what)(struct vram_loop *l))
 {
     int code = setjmp(l->m.escape);
     if (code)
         return code;
     prepare(l);
+    if (setup)
+        decide_seq(l, setup);
     load(l);
     what(l);
     return VRAM_OK;
 }
 
-int vram_run(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+int vram_run(struct vram_cx *cx, const struct vram_tree *tree, struct vram_setup *setup,
              struct vram_run *out)
 {
     struct vram_loop *l = NULL;
     VRAM_TRY(begin(cx, tree, setup, out, &l));
-    return guarded(l, run);
+    return guarded(l, setup, run);
 }
 
 int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,
@@ -160,5 +208,5 @@ int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,
 {
     struct vram_loop *l = NULL;
     VRAM_TRY(begin(cx, tree, setup, out, &l));
-    return guarded(l, run_states);
+    return guarded(l, NULL, run_states);
 }

@@ -17,12 +17,18 @@ struct resolver {
     struct vram_setup *s;
 };
 
+int vram_setup_note(struct vram_cx *cx, struct vram_setup *setup, const char *key, const char *value,
+                    const char *origin)
+{
+    struct vram_resolved row = {key, vram_arena_strndup(cx->arena, value, strlen(value)), origin};
+    if (!row.value || !vram_vec_push(&setup->resolved, cx->arena, row))
+        return vram_fail_memory(cx);
+    return VRAM_OK;
+}
+
 static int note(struct resolver *r, const char *key, const char *value, const char *origin)
 {
-    struct vram_resolved row = {key, vram_arena_strndup(r->cx->arena, value, strlen(value)), origin};
-    if (!row.value || !vram_vec_push(&r->s->resolved, r->cx->arena, row))
-        return vram_fail_memory(r->cx);
-    return VRAM_OK;
+    return vram_setup_note(r->cx, r->s, key, value, origin);
 }
 
 /* A setting that stands as the plan has it: given, or the table's default. */
@@ -30,6 +36,12 @@ static int note_plan(struct resolver *r, enum vram_key key)
 {
     return note(r, vram_settings[key].key, vram_plan_text(r->plan, key),
                 vram_plan_given(r->plan, key) ? "given" : "default");
+}
+
+/* One that needs no line when it stands at its default. */
+static int note_given(struct resolver *r, enum vram_key key)
+{
+    return vram_plan_given(r->plan, key) ? note_plan(r, key) : VRAM_OK;
 }
 
 static int note_number(struct resolver *r, const char *key, int64_t value, const char *origin)
@@ -63,11 +75,25 @@ static int resolve_mode(struct resolver *r)
     s->card = !vram_plan_is(r->plan, VRAM_KEY_KERNELS_AS, "oracle");
     VRAM_TRY(note_plan(r, VRAM_KEY_MODE));
     VRAM_TRY(note_plan(r, VRAM_KEY_MICRO_BATCH));
-    if (s->mode == VRAM_MODE_TRAIN)
+    if (s->mode == VRAM_MODE_TRAIN) {
         VRAM_TRY(note_plan(r, VRAM_KEY_ACCUMULATION));
+        VRAM_TRY(note_given(r, VRAM_KEY_STEPS));
+    }
+    VRAM_TRY(note_given(r, VRAM_KEY_KERNELS_AS));
+    VRAM_TRY(note_given(r, VRAM_KEY_ESTIMATOR));
     if (!s->card)
         VRAM_TRY(vram_find(r->cx, VRAM_F_ORACLE_KERNELS, "kernels_as",
                            "kernels run as the training oracle has them, not as a card does"));
+    return VRAM_OK;
+}
+
+/* Keys of a strategy begin with its name without the stage: zero. for zero2. */
+static int note_strategy(struct resolver *r, const char *name)
+{
+    size_t n = strcspn(name, "0123456789");
+    for (int i = 0; i < VRAM_KEY_COUNT; i++)
+        if (!strncmp(vram_settings[i].key, name, n) && vram_settings[i].key[n] == '.')
+            VRAM_TRY(note_given(r, (enum vram_key)i));
     return VRAM_OK;
 }
 
@@ -92,6 +118,15 @@ static int resolve_strategy(struct resolver *r)
     if (!vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "none"))
         return unsupported(r, VRAM_KEY_OFFLOAD);
     VRAM_TRY(note_plan(r, VRAM_KEY_STRATEGY));
+    VRAM_TRY(note_given(r, VRAM_KEY_SHARDS));
+    VRAM_TRY(note_given(r, VRAM_KEY_OFFLOAD));
+    for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
+        VRAM_TRY(note_given(r, parallel[i]));
+    VRAM_TRY(note_strategy(r, name));
+    if (gpus > 1 && !strcmp(name, "none"))
+        VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED, "gpus",
+                           "gpus=%lld has no effect with strategy=none: each GPU holds everything",
+                           (long long)gpus));
     VRAM_TRY(note_number(r, "gpus", s->ranks, vram_plan_given(r->plan, VRAM_KEY_GPUS) ? "given" : "default"));
     return note(r, "engine", s->deepspeed ? "deepspeed" : "torch", *engine ? "given" : "default");
 }
@@ -115,6 +150,7 @@ static int resolve_precision(struct resolver *r)
     }
     if (!vram_plan_is(r->plan, VRAM_KEY_WEIGHTS, "as-stored"))
         return unsupported(r, VRAM_KEY_WEIGHTS);
+    VRAM_TRY(note_given(r, VRAM_KEY_WEIGHTS));
     return note_plan(r, VRAM_KEY_PRECISION);
 }
 
@@ -251,6 +287,9 @@ static int resolve_lora(struct resolver *r)
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
         if (vram_plan_given(r->plan, open[i]))
             return unsupported(r, open[i]);
+    const enum vram_key small[] = {VRAM_KEY_LORA_ALPHA, VRAM_KEY_LORA_DORA, VRAM_KEY_LORA_BIAS};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        VRAM_TRY(note_given(r, small[i]));
     VRAM_TRY(note_plan(r, VRAM_KEY_LORA_RANK));
     VRAM_TRY(note_plan(r, VRAM_KEY_LORA_TARGETS));
     VRAM_TRY(note_plan(r, VRAM_KEY_LORA_DROPOUT));
@@ -274,6 +313,12 @@ static int resolve_seq(struct resolver *r)
     const struct vram_config *text = vram_config_get_text(r->cx, root, "text_config");
     int64_t most = config_int(r, text ? text : root, "max_position_embeddings");
     s->seq = vram_plan_int(r->plan, VRAM_KEY_SEQ);
+    s->text_tokens = vram_plan_int(r->plan, VRAM_KEY_TEXT_TOKENS);
+    if (s->text_tokens != VRAM_PLAN_UNSET && s->seq != VRAM_PLAN_UNSET)
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "seq and text_tokens are two ways to say the same: give one of them");
+    if (s->text_tokens != VRAM_PLAN_UNSET) /* seq follows when the model is there */
+        return note_plan(r, VRAM_KEY_TEXT_TOKENS);
     if (s->seq != VRAM_PLAN_UNSET) {
         if (most && s->seq > most)
             VRAM_TRY(vram_find(r->cx, VRAM_F_SEQ_LONG, "seq",
@@ -326,6 +371,8 @@ static int resolve_attention(struct resolver *r)
         return unsupported(r, VRAM_KEY_KERNELS);
     if (vram_plan_on(r->plan, VRAM_KEY_PACKING, false))
         return unsupported(r, VRAM_KEY_PACKING);
+    VRAM_TRY(note_given(r, VRAM_KEY_KERNELS));
+    VRAM_TRY(note_given(r, VRAM_KEY_PACKING));
     VRAM_TRY(note_plan(r, VRAM_KEY_ATTENTION));
     return note_plan(r, VRAM_KEY_PADDED);
 }
@@ -350,6 +397,8 @@ static int resolve_checkpointing(struct resolver *r)
                                      !strcmp(c, vram_sym_text(r->cx->syms, component));
     }
     VRAM_TRY(note_plan(r, VRAM_KEY_CHECKPOINTING));
+    VRAM_TRY(note_given(r, VRAM_KEY_CHECKPOINTING_EVERY));
+    VRAM_TRY(note_given(r, VRAM_KEY_CHECKPOINTING_OFFLOAD));
     if (s->checkpointing)
         VRAM_TRY(note(r, "checkpointing.reentrant", s->reentrant ? "on" : "off",
                       vram_plan_given(r->plan, VRAM_KEY_CHECKPOINTING_REENTRANT) ? "given" : "default"));
@@ -365,6 +414,15 @@ static int resolve_loss(struct resolver *r)
     if (strcmp(s->loss, "hf") && (s->mode == VRAM_MODE_TRAIN || strcmp(s->loss, "none")))
         return unsupported(r, VRAM_KEY_LOSS);
     VRAM_TRY(note(r, "loss", s->loss, given ? "given" : "default"));
+    if (vram_plan_given(r->plan, VRAM_KEY_TASK) && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
+        return unsupported(r, VRAM_KEY_TASK);
+    if (!vram_plan_is(r->plan, VRAM_KEY_REF_MODEL, "none"))
+        return unsupported(r, VRAM_KEY_REF_MODEL);
+    if (vram_plan_int(r->plan, VRAM_KEY_PAIRS) > 1)
+        return unsupported(r, VRAM_KEY_PAIRS);
+    const enum vram_key given_too[] = {VRAM_KEY_TASK, VRAM_KEY_REF_MODEL, VRAM_KEY_PAIRS};
+    for (size_t i = 0; i < sizeof given_too / sizeof *given_too; i++)
+        VRAM_TRY(note_given(r, given_too[i]));
     return VRAM_OK;
 }
 
@@ -392,7 +450,9 @@ static int resolve_generation(struct resolver *r)
     if (!vram_plan_is(r->plan, VRAM_KEY_KV_DTYPE, "") &&
         vram_dtype_by_name(vram_plan_text(r->plan, VRAM_KEY_KV_DTYPE)) != s->dtype)
         return unsupported(r, VRAM_KEY_KV_DTYPE);
-    if (kv)
+    VRAM_TRY(note_given(r, VRAM_KEY_NEW_TOKENS));
+    VRAM_TRY(note_given(r, VRAM_KEY_KV_DTYPE));
+    if (kv || given)
         VRAM_TRY(note_number(r, "kv_tokens", kv, given ? "given" : "default"));
     return note(r, "logits", *s->logits ? s->logits : "full",
                 vram_plan_given(r->plan, VRAM_KEY_LOGITS) ? "given" : "default");
@@ -414,6 +474,8 @@ static int resolve_optimizer(struct resolver *r)
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         if (vram_plan_on(r->plan, off[i], false))
             return unsupported(r, off[i]);
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        VRAM_TRY(note_given(r, off[i]));
     VRAM_TRY(note_plan(r, VRAM_KEY_OPTIMIZER));
     if (lists)
         VRAM_TRY(note(r, "optimizer.foreach", s->foreach ? "on" : "off",
@@ -440,6 +502,34 @@ static int resolve_gpu(struct resolver *r)
                            s->gpu->name, s->gpu->source));
     VRAM_TRY(note(r, "gpu", s->gpu->short_name, "given"));
     return note_plan(r, VRAM_KEY_HEADROOM);
+}
+
+static bool noted(const struct vram_setup *s, const char *key)
+{
+    for (size_t i = 0; i < s->resolved.n; i++)
+        if (!strcmp(s->resolved.at[i].key, key))
+            return true;
+    return false;
+}
+
+int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *s, const bool *asked)
+{
+    for (int i = 0; i < VRAM_KEY_COUNT; i++) {
+        enum vram_key key = (enum vram_key)i;
+        if (vram_setting_is_family(key) || !vram_plan_given(s->plan, key) || asked[i] ||
+            key == VRAM_KEY_VISION_TOWER || noted(s, vram_settings[i].key))
+            continue;
+        VRAM_TRY(vram_find(cx, VRAM_F_SETTING_UNUSED, vram_settings[i].key,
+                           "%s=%s has no effect on this run", vram_settings[i].key,
+                           vram_plan_text(s->plan, key)));
+    }
+    for (size_t i = 0; i < vram_plan_extra_count(s->plan); i++) {
+        const struct vram_plan_extra *e = vram_plan_extra(s->plan, i);
+        if (e->row != VRAM_KEY_TRAIN_NAME)
+            VRAM_TRY(vram_find(cx, VRAM_F_SETTING_UNUSED, e->name,
+                               "%s=%s is for ONNX files and has no effect here", e->name, e->text));
+    }
+    return VRAM_OK;
 }
 
 int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,

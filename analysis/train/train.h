@@ -29,6 +29,7 @@ struct vram_setup {
     enum vram_mode mode;
     int steps;
     int64_t micro_batch, accumulation, seq, images;
+    int64_t text_tokens;      /* given instead of seq, which follows when the run begins; or unset */
     bool has_image_size;
     int64_t image_height, image_width;
     enum vram_dtype dtype;    /* of weights; a parameter's own fixed dtype wins */
@@ -57,6 +58,13 @@ struct vram_setup {
     struct { struct vram_resolved *at; size_t n, cap; } resolved;
 };
 
+/* Notes a decision for the report. */
+int vram_setup_note(struct vram_cx *cx, struct vram_setup *setup, const char *key, const char *value,
+                    const char *origin);
+/* A finding for every setting that was given and that nothing looked at; asked: by key, what
+ * templates asked for. */
+int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *setup, const bool *asked);
+
 /* Decides what the plan leaves open from the model.  Errors: VRAM_E_ARGUMENT, _RANGE,
  * _UNSUPPORTED. */
 int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
@@ -76,10 +84,11 @@ struct vram_run {
     uint64_t trainable;    /* elements that require a gradient */
     bool *requires_grad;   /* by parameter of the adapted tree */
     uint8_t *dtype;        /* by parameter: as held in this run */
+    bool asked[VRAM_KEY_COUNT]; /* settings that templates asked for */
 };
 
-/* Runs the setup on the (adapted) tree. */
-int vram_run(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+/* Runs the setup on the (adapted) tree, and decides its seq when text_tokens was given. */
+int vram_run(struct vram_cx *cx, const struct vram_tree *tree, struct vram_setup *setup,
              struct vram_run *out);
 
 /* For an architecture that no template describes: load, a gradient for everything that trains, one

@@ -215,6 +215,7 @@ int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
     VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));
+    VRAM_TRY(vram_setup_unused(cx, &r->setup, r->run.asked));
     judge(r);
     return assumptions(cx, r);
 }

@@ -75,6 +75,47 @@ class Case(unittest.TestCase):
         return out.decode()
 
 
+class Settings(Case):
+    """A setting is followed, refused, or said to have no effect: never dropped."""
+
+    def found(self, *words):
+        report = json.loads(self.answer("predict", *words, "--format", "json"))
+        return {f["subject"] for f in report["findings"] if f["id"] == "V0302"}, report
+
+    def test_without_effect(self):
+        for model, words, subject in (
+                (LLAVA, ["torch=2.0"], "torch"), (LLAVA, ["tiles=3"], "tiles"),
+                (LLAVA, ["lora.rank=3"], "lora.rank"), (LLAVA, ["gpus=8"], "gpus"),
+                (LLAVA, ["new_tokens=5"], "new_tokens"), (LLAVA, ["dim.x=3"], "x"),
+                (QWEN3, ["images=2"], "images"), (QWEN3, ["mode=infer", "train=lora"], "train"),
+                (QWEN3, ["mode=infer", "steps=3"], "steps"),
+                (QWEN3, ["strategy=zero2", "gpus=2", "ddp.bucket_cap=3MiB"], "ddp.bucket_cap"),
+                (QWEN3, ["train=lora", "lora.targets=q,nonesuch"], "lora.targets")):
+            self.assertIn(subject, self.found(model, "seq=64", *words)[0], words)
+
+    def test_with_effect(self):
+        for model, words in (
+                (LLAVA, ["vision_select_layer=-1", "steps=3", "optimizer=adamw", "optimizer.foreach=off"]),
+                (QWEN3, ["strategy=zero2", "gpus=2", "zero.reduce_bucket_size=5000"]),
+                (QWEN3, ["train=lora", "lora.rank=4", "lora.alpha=8", "lora.targets=q,v"]),
+                (QWEN3, ["mode=infer", "kv_tokens=70", "logits=last"])):
+            unused, report = self.found(model, "seq=64", *words)
+            self.assertEqual(unused, set(), words)
+            for word in words:
+                key, value = word.split("=")
+                if key != "vision_select_layer":
+                    self.assertEqual(report["plan"][key]["origin"], "given", word)
+
+    def test_room_for_pictures(self):
+        report = json.loads(self.answer("predict", LLAVA, "text_tokens=30", "images=2", "--format", "json"))
+        tokens = int(report["plan"]["seq"]["value"]) - 30
+        self.assertTrue(tokens > 0 and tokens % 2 == 0)
+        report = json.loads(self.answer("predict", LLAVA, "seq=%d" % (tokens - 1), "images=2", "--format", "json"))
+        self.assertIn("V0306", [f["id"] for f in report["findings"]])
+        self.refused(2, "give one of them", "predict", LLAVA, "seq=64", "text_tokens=3")
+        self.refused(3, "less than the prompt", "predict", QWEN3, "mode=infer", "seq=64", "kv_tokens=3")
+
+
 class Usage(Case):
     def test_nothing_and_unknown(self):
         self.refused(2, "a command is missing")
