@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LoRA: a copy of the module tree in which every adapted Linear, or module that extends it, has
+ * What is put in the place of modules: a copy of the module tree in which a Linear, or module that
+ * extends it, whose matrix is held in packed words runs as the packing says, and every adapted one has
  * become PEFT's module around it.
  * The frozen model is not touched; numbers of scopes and parameters shift, so that registration
  * order stays what the framework's is (base, then A, then B).
@@ -15,6 +16,7 @@ struct adapt {
     const struct vram_setup *setup;
     struct vram_tree *to;
     uint32_t lora, linear, dropout; /* classes */
+    uint32_t packed, packed_lora;   /* Linear and PEFT's module around it, when matrices are packed */
     vram_sym weight;
     uint32_t *scope_map, *param_map;
     const char *targets;
@@ -85,6 +87,22 @@ static bool adapted(const struct adapt *a, uint32_t scope)
     return is_linear(a, s->cls) && s->end == scope + 1 &&
            vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
            targeted(a, vram_sym_text(a->cx->syms, s->path)) && weight_of(a, s);
+}
+
+/* bitsandbytes leaves out the output layer; what trains whole has to be plain. */
+static bool packs(const struct adapt *a, uint32_t scope)
+{
+    const struct vram_scope *s = &a->from->scopes[scope];
+    if (!a->setup->packing || !is_linear(a, s->cls) || s->end != scope + 1 || !weight_of(a, s))
+        return false;
+    const char *component = vram_sym_text(a->cx->syms, s->component);
+    return strcmp(component, "lm_head") && strcmp(component, "head") &&
+           vram_setup_mode(a->setup, s->component) != VRAM_TRAIN_FULL;
+}
+
+static bool is_wrapper(const struct adapt *a, uint32_t cls)
+{
+    return cls == a->lora || (a->setup->packing && cls == a->packed_lora);
 }
 
 /* A weight is [outputs, inputs]; who keeps it the other way says so in its constructor. */
@@ -175,7 +193,7 @@ static int small_linear(struct adapt *a, uint32_t parent, const char *name, int6
     dims[1] = columns;
     struct vram_param p = {.name = a->weight, .path = vram_sym_of(a->cx->syms, path), .scope = s,
                            .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX, .dtype = (uint8_t)dtype,
-                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .dims = dims};
+                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .adapter = true, .dims = dims};
     if (p.path == VRAM_SYM_NONE)
         return vram_fail_memory(a->cx);
     if (__builtin_mul_overflow(rows, columns, &p.elements) ||
@@ -200,28 +218,104 @@ static void copy_members(struct adapt *a, uint32_t old, uint32_t new)
     a->to->nmembers += n;
 }
 
+static int set_int(struct adapt *a, uint32_t scope, const char *name, int64_t n)
+{
+    struct vram_value v = {.kind = VRAM_V_INT};
+    v.u.i = n;
+    return set(a, scope, name, v);
+}
+
+/* A part of a packed matrix beside the first. */
+static int add_part(struct adapt *a, uint32_t scope, const struct vram_packed_part *part)
+{
+    struct vram_tree *t = a->to;
+    char *path = vram_format(a->cx->arena, "%s.%s", vram_sym_text(a->cx->syms, t->scopes[scope].path),
+                             part->name);
+    struct vram_param p = {.scope = scope, .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX,
+                           .dtype = (uint8_t)part->dtype, .fixed = (uint8_t)part->dtype, .rank = 1,
+                           .packed = part->count};
+    if (!path || !(p.path = vram_sym_of(a->cx->syms, path)) ||
+        !(p.name = vram_sym_of(a->cx->syms, part->name)))
+        return vram_fail_memory(a->cx);
+    if (!vram_dtype_bytes(part->dtype, part->count, &p.bytes))
+        return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "%s is too large", path);
+    t->params[t->nparams++] = p;
+    t->scopes[scope].nparams++;
+    return VRAM_OK;
+}
+
+/* The module `new`, already there with its class, gets the parts and what Linear had beside them.
+ * Members have the old numbers, as copied ones have. */
+static int pack(struct adapt *a, uint32_t old, uint32_t new)
+{
+    const struct vram_scope *s = &a->from->scopes[old];
+    const struct vram_param *w = weight_of(a, s);
+    const struct vram_packing *packing = a->setup->packing;
+    bool swap = transposed(a, s, w);
+    struct vram_packed_part part;
+    struct vram_value compute = {.kind = VRAM_V_DTYPE};
+    VRAM_TRY(copy_params(a, old, new));
+    vram_packing_part(packing, 0, w->dims, &part);
+    struct vram_param *p = &a->to->params[a->param_map[w - a->from->params]];
+    p->dtype = p->fixed = (uint8_t)part.dtype;
+    p->packed = part.count;
+    if (!vram_dtype_bytes(part.dtype, part.count, &p->bytes))
+        return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "a matrix is too large");
+    for (uint32_t i = 1; i < vram_packing_parts(packing); i++) {
+        vram_packing_part(packing, i, w->dims, &part);
+        VRAM_TRY(add_part(a, new, &part));
+    }
+    /* the first call casts the bias itself to the dtype of the product: it is loaded so */
+    struct vram_value bias = member_of(a, s, vram_sym_of(a->cx->syms, "bias"));
+    if (bias.kind == VRAM_V_PARAM)
+        a->to->params[a->param_map[bias.u.i]].fixed =
+            (uint8_t)(a->setup->autocast != VRAM_DT_NONE ? a->setup->autocast : a->setup->dtype);
+    struct vram_value stored = {.kind = VRAM_V_DTYPE};
+    stored.u.i = a->setup->dtype;
+    compute.u.i = a->setup->autocast != VRAM_DT_NONE ? a->setup->autocast : a->setup->dtype;
+    VRAM_TRY(set_int(a, new, "inputs", w->dims[!swap]));
+    VRAM_TRY(set_int(a, new, "outputs", w->dims[swap]));
+    VRAM_TRY(set(a, new, "compute", compute));
+    VRAM_TRY(set(a, new, "stored", stored));
+    VRAM_TRY(set_int(a, new, "nested", vram_packing_nested(packing, w->dims)));
+    VRAM_TRY(set(a, new, "weight", member_of(a, s, a->weight)));
+    return set(a, new, "bias", bias);
+}
+
+/* Puts the module itself at `new`: as it is, or packed. */
+static int place(struct adapt *a, uint32_t old, uint32_t new)
+{
+    if (!packs(a, old)) {
+        copy_members(a, old, new);
+        return copy_params(a, old, new);
+    }
+    a->to->scopes[new].cls = a->packed;
+    a->to->scopes[new].members = a->to->nmembers;
+    a->to->nmembers += a->to->program->classes.at[a->packed].nmembers;
+    return pack(a, old, new);
+}
+
 static int wrap(struct adapt *a, uint32_t old)
 {
     struct vram_tree *t = a->to;
     const struct vram_scope *s = &a->from->scopes[old];
     const struct vram_param *weight = weight_of(a, s);
     bool swap = transposed(a, s, weight);
-    uint32_t id = t->nscopes++;
+    uint32_t id = t->nscopes++, cls = packs(a, old) ? a->packed_lora : a->lora;
     t->scopes[id] = *s;
-    t->scopes[id].cls = a->lora;
+    t->scopes[id].cls = cls;
     t->scopes[id].parent = a->scope_map[s->parent];
     t->scopes[id].nparams = 0;
     t->scopes[id].first_param = t->nparams;
     t->scopes[id].members = t->nmembers;
-    t->nmembers += t->program->classes.at[a->lora].nmembers;
+    t->nmembers += t->program->classes.at[cls].nmembers;
     a->scope_map[old] = id;
 
     uint32_t base = new_scope(a, id, "base_layer", s->cls);
     if (base == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
     t->nmembers = t->scopes[base].members;
-    copy_members(a, old, base);
-    VRAM_TRY(copy_params(a, old, base));
+    VRAM_TRY(place(a, old, base));
     uint32_t drop = new_scope(a, id, "lora_dropout", a->dropout);
     if (drop == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
@@ -242,7 +336,7 @@ static void renumber(struct adapt *a)
     for (uint32_t i = 0; i < a->from->nscopes; i++) {
         uint32_t id = a->scope_map[i];
         struct vram_scope *s = &t->scopes[id];
-        if (s->cls == a->lora && a->from->scopes[i].cls != a->lora) {
+        if (is_wrapper(a, s->cls) && !is_wrapper(a, a->from->scopes[i].cls)) {
             s = &t->scopes[id + 1]; /* the base layer carries the copied members */
         } else {
             uint32_t end = a->from->scopes[i].end;
@@ -264,17 +358,24 @@ static void renumber(struct adapt *a)
             t->params[i].tied_to = a->param_map[t->params[i].tied_to];
 }
 
-static int room(struct adapt *a, uint32_t n)
+/* n modules get adapters, npacked are packed */
+static int room(struct adapt *a, uint32_t n, uint32_t npacked)
 {
     const struct vram_tree *f = a->from;
     struct vram_tree *t = a->to;
     struct vram_arena *arena = a->cx->arena;
+    const struct vram_packing *packing = a->setup->packing;
+    uint32_t parts = packing ? vram_packing_parts(packing) : 0;
+    uint32_t own = packing ? t->program->classes.at[a->packed].nmembers : 0;
     uint32_t per = t->program->classes.at[a->lora].nmembers +
+                   (packing ? t->program->classes.at[a->packed_lora].nmembers : 0) +
                    3 * t->program->classes.at[a->linear].nmembers +
                    t->program->classes.at[a->dropout].nmembers;
     t->scopes = vram_arena_array(arena, (size_t)f->nscopes + 4 * (size_t)n, sizeof *t->scopes);
-    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n, sizeof *t->params);
-    t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n, sizeof *t->members);
+    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n + (size_t)parts * npacked,
+                                 sizeof *t->params);
+    t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n + (size_t)own * npacked,
+                                  sizeof *t->members);
     t->list_scopes = vram_arena_array(arena, f->nlist_scopes, sizeof *t->list_scopes);
     a->scope_map = vram_arena_array(arena, f->nscopes, sizeof *a->scope_map);
     a->param_map = vram_arena_array(arena, f->nparams, sizeof *a->param_map);
@@ -303,15 +404,32 @@ static int report_unmatched(const struct adapt *a)
     return VRAM_OK;
 }
 
+static int find_packed(struct adapt *a)
+{
+    const struct vram_packing *packing = a->setup->packing;
+    if (!packing)
+        return VRAM_OK;
+    vram_sym module = vram_sym_of(a->cx->syms, vram_packing_module(packing));
+    vram_sym lora = vram_sym_of(a->cx->syms, vram_packing_lora(packing));
+    if (module == VRAM_SYM_NONE || lora == VRAM_SYM_NONE)
+        return vram_fail_memory(a->cx);
+    a->packed = vram_program_class(a->from->program, module);
+    a->packed_lora = vram_program_class(a->from->program, lora);
+    if (a->packed == VRAM_NO_INDEX || a->packed_lora == VRAM_NO_INDEX)
+        return vram_fail(a->cx, VRAM_E_FORMAT, VRAM_NO_OFFSET, "no template has %s or %s",
+                         vram_packing_module(packing), vram_packing_lora(packing));
+    return VRAM_OK;
+}
+
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out)
 {
     struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out,
                       .targets = vram_plan_text(setup->plan, VRAM_KEY_LORA_TARGETS)};
-    uint32_t n = 0;
+    uint32_t n = 0, npacked = 0;
     *out = *tree;
     out->syms = cx->syms;
-    if (!tree->known || setup->mode != VRAM_MODE_TRAIN)
+    if (!tree->known || (setup->mode != VRAM_MODE_TRAIN && !setup->packing))
         return VRAM_OK;
     a.weight = vram_sym_of(cx->syms, "weight");
     vram_sym lora = vram_sym_of(cx->syms, "LoraLinear"), linear = vram_sym_of(cx->syms, "Linear");
@@ -324,18 +442,25 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
     a.dropout = vram_program_class(tree->program, dropout);
     if (a.lora == VRAM_NO_INDEX || a.linear == VRAM_NO_INDEX || a.dropout == VRAM_NO_INDEX)
         return VRAM_OK;
+    VRAM_TRY(find_packed(&a));
     bool wanted = false;
     for (uint32_t i = 0; i < tree->nscopes; i++) {
         n += adapted(&a, i);
+        npacked += packs(&a, i);
         wanted = wanted || vram_setup_mode(setup, tree->scopes[i].component) == VRAM_TRAIN_LORA;
     }
-    if (!n)
-        return wanted ? vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
-                                  "lora.targets=%s matches no Linear of the LoRA components",
-                                  a.targets)
-                      : VRAM_OK;
-    VRAM_TRY(report_unmatched(&a));
-    VRAM_TRY(room(&a, n));
+    if (!n && wanted)
+        return vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "lora.targets=%s matches no Linear of the LoRA components", a.targets);
+    if (!npacked && setup->packing)
+        return vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "weights=%s: no Linear is left to pack; matrices that train whole stay plain",
+                         vram_plan_text(setup->plan, VRAM_KEY_WEIGHTS));
+    if (!n && !npacked)
+        return VRAM_OK;
+    if (n)
+        VRAM_TRY(report_unmatched(&a));
+    VRAM_TRY(room(&a, n, npacked));
     for (uint32_t i = 0; i < tree->nscopes; i++) {
         if (adapted(&a, i)) {
             VRAM_TRY(wrap(&a, i));
@@ -345,8 +470,7 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
         a.scope_map[i] = id;
         out->scopes[id] = tree->scopes[i];
         out->scopes[id].parent = i ? a.scope_map[tree->scopes[i].parent] : 0;
-        copy_members(&a, i, id);
-        VRAM_TRY(copy_params(&a, i, id));
+        VRAM_TRY(place(&a, i, id));
     }
     renumber(&a);
     return VRAM_OK;

@@ -22,16 +22,16 @@ static void load_one(struct vram_loop *l, uint32_t i)
     const struct vram_param *p = &m->tree->params[i];
     const struct vram_scope *scope = &m->tree->scopes[p->scope];
     m->scope = p->scope;
-    struct vram_handle *x = vram_new(m, p->dims, p->rank, held_dtype(l->s, p), NULL);
+    int64_t words[1] = {(int64_t)p->packed};
+    struct vram_handle *x = vram_new(m, p->packed ? words : p->dims, p->packed ? 1 : p->rank,
+                                     held_dtype(l->s, p), NULL);
     x->leaf = true;
     x->param = i;
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
     if (x->storage)
         m->events->storages[x->storage->id].param = i;
-    bool adapter = p->fixed && p->tensor == VRAM_NO_INDEX && !p->buffer &&
-                   vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_LORA;
-    x->requires_grad = !p->buffer && vram_dtype_is_float((enum vram_dtype)x->dtype) &&
-                       (adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
+    x->requires_grad = !p->buffer && !p->packed && vram_dtype_is_float((enum vram_dtype)x->dtype) &&
+                       (p->adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
     l->run->requires_grad[i] = x->requires_grad;
     l->run->dtype[i] = x->dtype;
     if (x->requires_grad)

@@ -131,6 +131,64 @@ static int resolve_strategy(struct resolver *r)
     return note(r, "engine", s->deepspeed ? "deepspeed" : "torch", *engine ? "given" : "default");
 }
 
+static int64_t config_int(const struct resolver *r, const struct vram_config *c, const char *key)
+{
+    const struct vram_config *v = vram_config_get_text(r->cx, c, key);
+    return v && v->type == VRAM_CONFIG_INT && v->integer > 0 ? v->integer : 0;
+}
+
+static bool config_on(const struct resolver *r, const struct vram_config *c, const char *key)
+{
+    const struct vram_config *v = vram_config_get_text(r->cx, c, key);
+    return v && v->type == VRAM_CONFIG_BOOL && v->integer;
+}
+
+static const char *config_text(const struct resolver *r, const struct vram_config *c, const char *key)
+{
+    const struct vram_config *v = vram_config_get_text(r->cx, c, key);
+    return v && v->type == VRAM_CONFIG_STRING ? vram_sym_text(r->cx->syms, v->text) : "";
+}
+
+/* How a config without files says that its weights are packed; NULL = in no way that is known. */
+static const char *stored_packing(const struct resolver *r, const struct vram_config *q)
+{
+    const char *method = config_text(r, q, "quant_method");
+    int64_t bits = config_int(r, q, "bits");
+    if (!strcmp(method, "gptq") && (bits == 4 || bits == 8))
+        return bits == 4 ? "gptq-4" : "gptq-8";
+    if (!strcmp(method, "awq") && bits == 4)
+        return "awq-4";
+    if (config_on(r, q, "load_in_8bit"))
+        return "int8";
+    if (!config_on(r, q, "load_in_4bit"))
+        return NULL;
+    bool nf4 = !strcmp(config_text(r, q, "bnb_4bit_quant_type"), "nf4");
+    if (config_on(r, q, "bnb_4bit_use_double_quant"))
+        return nf4 ? "nf4-dq" : "fp4-dq";
+    return nf4 ? "nf4" : "fp4";
+}
+
+static int resolve_weights(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    const char *weights = vram_plan_text(r->plan, VRAM_KEY_WEIGHTS);
+    const struct vram_config *q =
+        vram_config_get_text(r->cx, r->tree->scopes[0].config, "quantization_config");
+    s->packing = vram_packing_find(weights);
+    if (!s->packing && strcmp(weights, "as-stored"))
+        return unsupported(r, VRAM_KEY_WEIGHTS);
+    VRAM_TRY(note_given(r, VRAM_KEY_WEIGHTS));
+    if (s->packing || !q || q->type != VRAM_CONFIG_OBJECT || !r->tree->nparams ||
+        r->tree->params[0].tensor != VRAM_NO_INDEX)
+        return VRAM_OK;
+    const char *stored = stored_packing(r, q);
+    s->packing = stored ? vram_packing_find(stored) : NULL;
+    if (!s->packing)
+        return vram_find(r->cx, VRAM_F_QUANT_UNKNOWN, "quantization_config",
+                         "weights quantised in this way are not known: the sizes are those of plain ones");
+    return note(r, "weights", stored, "model");
+}
+
 static int resolve_precision(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -148,9 +206,7 @@ static int resolve_precision(struct resolver *r)
         s->input_dtype = s->dtype;
         s->loss_scale = half == VRAM_DT_F16 && s->dtype == VRAM_DT_F16;
     }
-    if (!vram_plan_is(r->plan, VRAM_KEY_WEIGHTS, "as-stored"))
-        return unsupported(r, VRAM_KEY_WEIGHTS);
-    VRAM_TRY(note_given(r, VRAM_KEY_WEIGHTS));
+    VRAM_TRY(resolve_weights(r));
     return note_plan(r, VRAM_KEY_PRECISION);
 }
 
@@ -298,12 +354,6 @@ static int resolve_lora(struct resolver *r)
 }
 
 /* ---- sizes of the batch ------------------------------------------------------------------- */
-
-static int64_t config_int(const struct resolver *r, const struct vram_config *c, const char *key)
-{
-    const struct vram_config *v = vram_config_get_text(r->cx, c, key);
-    return v && v->type == VRAM_CONFIG_INT && v->integer > 0 ? v->integer : 0;
-}
 
 /* The decoder's own length, at most 2048. */
 static int resolve_seq(struct resolver *r)

@@ -10,6 +10,7 @@
 #include "ir/model.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
+#include "train/pack.h"
 #include "tables/tables.h"
 
 struct vram_optimizer_row;
@@ -52,6 +53,7 @@ struct vram_setup {
     int64_t lora_rank;
     double lora_dropout;
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
+    const struct vram_packing *packing; /* how matrices of Linears are held; NULL = plainly */
     const struct vram_gpu_row *gpu;
     double headroom;
     bool run_every_step;      /* tests: no step is copied */

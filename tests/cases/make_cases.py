@@ -113,6 +113,33 @@ def sdpa(q, k, v, mask=None, causal=False):
 OPS["sdpa"] = sdpa
 
 
+class Packed(torch.autograd.Function):
+    """A frozen matrix that is not there as a tensor, in the way of bitsandbytes' MatMul4Bit and
+    MatMul8bitLt: what they hold is held, what they make in backward is made."""
+
+    @staticmethod
+    def forward(ctx, x, outputs, keeps, constants, dtype):
+        ctx.more = (outputs, x.shape[-1], constants, dtype or x.dtype)
+        if keeps:
+            ctx.save_for_backward(x)
+        return torch.empty(*x.shape[:-1], outputs, dtype=x.dtype, device=x.device)
+
+    @staticmethod
+    def backward(ctx, g):
+        outputs, inputs, constants, dtype = ctx.more
+
+        def unpacked():
+            nested = torch.empty(constants, device=g.device) if constants else None
+            w = torch.empty(outputs, inputs, dtype=dtype, device=g.device)
+            del nested
+            return w
+        return torch.matmul(g, unpacked().to(g.dtype)), None, None, None, None
+
+
+OPS["packed_linear"] = lambda x, outputs, keeps=False, constants=0, dtype=None: Packed.apply(
+    x, outputs, keeps, constants, dtype)
+
+
 # ---- a case ----------------------------------------------------------------------------------------
 
 class Case:

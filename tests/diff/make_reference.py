@@ -91,6 +91,53 @@ def generate(new_tokens):
     return run
 
 
+def packed(make_model, weights):
+    """The oracle's make_model, with bitsandbytes' 4-bit Linears where transformers would put them."""
+    import bitsandbytes
+    import torch
+    from bitsandbytes.functional import QuantState
+
+    def state(n, shape, dtype):
+        f32 = {"dtype": torch.float32, "device": "cuda"}
+        made = dict(shape=shape, blocksize=64, quant_type="nf4", dtype=dtype, code=torch.empty(16, **f32))
+        if weights == "nf4":
+            return QuantState(absmax=torch.empty(-(-n // 64), **f32), **made)
+        inner = QuantState(absmax=torch.empty(-(-(-(-n // 64)) // 256), **f32), blocksize=256,
+                           code=packed.code, dtype=torch.float32)
+        return QuantState(absmax=torch.empty(-(-n // 64), dtype=torch.uint8, device="cuda"),
+                          offset=torch.empty((), **f32), state2=inner, **made)
+
+    def run(config, data, plan, device="cuda"):
+        model = make_model(config, data, plan, device)
+        packed.code = torch.empty(256, device="cuda")
+        head = model.get_output_embeddings()
+        dtype = oracle.DTYPES[plan["precision"]]
+        compute = oracle.AUTOCAST.get(plan["precision"]) or dtype
+        for name, module in list(model.named_modules()):
+            for key, child in list(module.named_children()):
+                if not isinstance(child, torch.nn.Linear) or child is head:
+                    continue
+                new = bitsandbytes.nn.Linear4bit.__new__(bitsandbytes.nn.Linear4bit)
+                torch.nn.Module.__init__(new)
+                new.in_features, new.out_features = child.in_features, child.out_features
+                new.compute_dtype, new.compute_type_is_set = compute, True
+                new.quant_storage, new.support_avx512bf16_for_cpu = torch.uint8, False
+                n = child.weight.numel()
+                data_ = torch.empty((n + 1) // 2, 1, dtype=torch.uint8, device="cuda")
+                new.weight = torch.nn.Parameter(data_, requires_grad=False)  # fakes have no subclass
+                for attribute, value in dict(
+                        quant_state=state(n, child.weight.shape, dtype), blocksize=64, module=new,
+                        compress_statistics=weights != "nf4", quant_type="nf4",
+                        bnb_quantized=True).items():
+                    setattr(new.weight, attribute, value)
+                new.bias = child.bias
+                new.quant_state = new.weight.quant_state
+                module.register_module(key, new)
+        model.is_loaded_in_4bit = True
+        return model
+    return run
+
+
 def draw_training(rng, pictures):
     modes = ["full", "frozen", "lora"]
     if pictures:
@@ -125,6 +172,8 @@ def draw(rng, name, generation=0.1):
                 optimizer=rng.choice(["adamw_fused", "adamw_foreach", "sgd", "sgd_momentum",
                                       "adafactor", "none"]),
                 grad_accumulation=rng.choice([1, 1, 2, 3]))
+    if "lora" in train.values() and set(train.values()) <= {"lora", "frozen"} and "mixed" not in plan["precision"] and rng.random() < 0.3:
+        plan["weights"] = rng.choice(["nf4", "nf4-dq"])
     if "lora" in train.values():
         plan["lora"] = {"rank": rng.choice([4, 8]), "alpha": 16, "dropout": rng.choice([0.0, 0.05]),
                         "targets": rng.choice(["all-linear", "all-linear", ["q_proj", "v_proj"],
@@ -157,7 +206,7 @@ def main():
     every = configs()
     names = sys.argv[4:] or list(every)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
-    forward_once = oracle.infer
+    forward_once, make_model = oracle.infer, oracle.make_model
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
@@ -166,14 +215,16 @@ def main():
         made += 1
         to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
         json.dump(every[name], open(work, "w"))
-        new_tokens = plan.pop("new_tokens", 0)
+        new_tokens, weights = plan.pop("new_tokens", 0), plan.pop("weights", None)
+        oracle.make_model = packed(make_model, weights) if weights else make_model
         oracle.infer = generate(new_tokens) if new_tokens else forward_once
         try:
             result = oracle.execute(work, dict(plan), to + ".tmp.gz")
         except Exception as error:  # a plan that the framework itself refuses
             print(os.path.basename(to), "refused:", repr(error)[:200], flush=True)
             continue
-        plan = dict(result["plan"], **({"new_tokens": new_tokens} if new_tokens else {}))
+        plan = dict(result["plan"], **({"new_tokens": new_tokens} if new_tokens else {}),
+                    **({"weights": weights} if weights else {}))
         json.dump({"config": every[name], "plan": plan}, open(to + ".json", "w"))
         compact(to + ".tmp.gz", to + ".events.gz", without="labels" if new_tokens else None)
         os.remove(to + ".tmp.gz")

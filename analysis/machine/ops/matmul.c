@@ -294,6 +294,47 @@ static bool linear(VRAM_OP)
     return vram_result(y, out);
 }
 
+/* ---- a product with a matrix in packed words ----------------------------------------------- */
+
+/* The matrix is made for the gradient and dropped: its nested constants, the matrix in the dtype in
+ * which it was packed, a cast. */
+static void packed_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    struct vram_handle *constants =
+        n->arg[2] ? vram_new(m, &n->arg[2], 1, VRAM_DT_F32, NULL) : NULL;
+    struct vram_handle *w = vram_new(m, n->arg, 2, (enum vram_dtype)n->arg[3], NULL);
+    vram_drop(m, constants);
+    vram_replace(m, &w, vram_cast(m, w, (enum vram_dtype)g[0]->dtype));
+    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
+    vram_drop(m, w);
+}
+
+/* packed_linear(x, outputs, keeps, constants, dtype): the product alone; what unpacking takes in
+ * forward is the template's.  keeps: the function holds x, though the matrix does not train; constants: how
+ * many nested ones there are; dtype: that in which the matrix was packed, else x's. */
+static bool packed_linear(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *o = NULL;
+    int64_t outputs = vram_arg_int(m, row, a, 1, 1), shape[VRAM_MAX_RANK];
+    bool keeps = vram_arg_bool(a, 2, false);
+    if (x->rank < 1 || outputs < 1)
+        vram_throw(m, VRAM_E_CONFLICT, "packed_linear needs rows and a number of outputs");
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = outputs;
+    struct vram_tape_node *n;
+    if (!vram_begin(m, &n, &(struct vram_begin){&x, 1, &x, keeps ? 1 : 0, 0, packed_backward})) {
+        if (n) {
+            n->arg[0] = outputs;
+            n->arg[1] = cols_of(x);
+            n->arg[2] = vram_arg_int(m, row, a, 3, 0);
+            n->arg[3] = a[4].kind == VRAM_V_DTYPE ? a[4].u.i : x->dtype;
+        }
+        o = vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false);
+    }
+    return vram_result(o, out);
+}
+
 /* ---- convolution -------------------------------------------------------------------------- */
 
 static void conv_backward(VRAM_FORMULA)
@@ -342,6 +383,9 @@ static bool conv(VRAM_OP)
 }
 
 static const struct vram_op_row matmul_rows[] = {
+    {"packed_linear", "x outputs keeps? constants? dtype?", "", "nothing, or x",
+     "the product; backward unpacks the matrix for a moment", "bitsandbytes 0.50 autograd/_functions.py",
+     packed_linear, ""},
     {"linear", "x w b?", "lower", "x if the weight trains, the weight if x needs grad; never the bias",
      "the product; on unfoldable rows a copy; backward: weight, then input, then the bias sum",
      "ATen/native/Linear.cpp", linear, ""},

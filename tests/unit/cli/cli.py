@@ -106,6 +106,25 @@ class Settings(Case):
                 if key != "vision_select_layer":
                     self.assertEqual(report["plan"][key]["origin"], "given", word)
 
+    def test_packed(self):
+        # matrices of the two layers: 4 bits and a constant for 64 of them
+        def parameters(*words):
+            report = json.loads(self.answer("predict", QWEN3, "mode=load", *words, "--format", "json"))
+            return sum(c["parameters"]["bytes"] for c in report["components"]), report
+        plain, whole = parameters()
+        packed, report = parameters("weights=nf4")
+        config = json.load(open(os.path.join(ROOT, QWEN3, "config.json")))
+        h, d = config["hidden_size"], config["head_dim"]
+        heads = config["num_attention_heads"] + config["num_key_value_heads"]
+        matrices = config["num_hidden_layers"] * (2 * h * d * heads + 3 * h * config["intermediate_size"])
+        self.assertEqual(plain - packed, matrices * 2 - (matrices // 2 + matrices // 64 * 4 +
+                                                         7 * config["num_hidden_layers"] * 64))
+        self.assertEqual(report["model"]["parameters"], whole["model"]["parameters"])
+        self.refused(2, "no Linear is left to pack", "predict", QWEN3, "weights=nf4", "seq=64")
+        config["quantization_config"] = {"quant_method": "bitsandbytes", "load_in_8bit": True}
+        report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
+        self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
+
     def test_room_for_pictures(self):
         report = json.loads(self.answer("predict", LLAVA, "text_tokens=30", "images=2", "--format", "json"))
         tokens = int(report["plan"]["seq"]["value"]) - 30
