@@ -461,7 +461,11 @@ static int resolve_loss(struct resolver *r)
     bool given = vram_plan_given(r->plan, VRAM_KEY_LOSS);
     s->loss = s->mode == VRAM_MODE_INFER && !given ? "none" : vram_plan_text(r->plan, VRAM_KEY_LOSS);
     s->logits = vram_plan_text(r->plan, VRAM_KEY_LOGITS);
-    if (strcmp(s->loss, "hf") && (s->mode == VRAM_MODE_TRAIN || strcmp(s->loss, "none")))
+    static const char *const known[] = {"hf", "liger", "cce", "chunked"};
+    bool found = s->mode != VRAM_MODE_TRAIN && !strcmp(s->loss, "none");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        found = found || !strcmp(s->loss, known[i]);
+    if (!found)
         return unsupported(r, VRAM_KEY_LOSS);
     VRAM_TRY(note(r, "loss", s->loss, given ? "given" : "default"));
     if (vram_plan_given(r->plan, VRAM_KEY_TASK) && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))

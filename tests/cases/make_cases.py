@@ -136,6 +136,48 @@ class Packed(torch.autograd.Function):
         return torch.matmul(g, unpacked().to(g.dtype)), None, None, None, None
 
 
+class Liger(torch.autograd.Function):
+    """What liger-kernel's LigerFusedLinearCrossEntropyFunction makes and keeps, kernels left out."""
+
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda")
+    def forward(ctx, x, w):
+        if torch.is_autocast_enabled():
+            x, w = x.to(torch.get_autocast_dtype("cuda")), w.to(torch.get_autocast_dtype("cuda"))
+        n, v, h = x.shape[0], w.shape[0], x.shape[1]
+        more = -(-v // h)
+        chunk = min(n, 1 << (-(-n // more) - 1).bit_length())
+        gx, gw = torch.zeros_like(x), torch.zeros_like(w) if ctx.needs_input_grad[1] else None
+        each = torch.zeros(n, device=x.device)
+        mask = torch.zeros(n, dtype=torch.bool, device=x.device)
+        logits = torch.empty(chunk, v, dtype=x.dtype, device=x.device)
+        del logits
+        ctx.save_for_backward(gx, gw)
+        return each.sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = ctx.saved_tensors
+        return gx, gw
+
+
+class Cut(torch.autograd.Function):
+    """The same of cut-cross-entropy."""
+
+    @staticmethod
+    def forward(ctx, x, w, target):
+        lse, each = torch.empty(x.shape[0], device=x.device), torch.empty(x.shape[0], device=x.device)
+        ctx.save_for_backward(x, w, target, lse)
+        return each.sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w, target, lse = ctx.saved_tensors
+        return (torch.empty_like(x) if ctx.needs_input_grad[0] else None,
+                torch.empty_like(w) if ctx.needs_input_grad[1] else None, None)
+
+
+OPS["liger_loss"], OPS["cut_loss"] = Liger.apply, Cut.apply
 OPS["packed_linear"] = lambda x, outputs, keeps=False, constants=0, dtype=None: Packed.apply(
     x, outputs, keeps, constants, dtype)
 
