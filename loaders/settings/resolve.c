@@ -169,7 +169,8 @@ static int assign(struct resolver *r, const struct given *new, bool refines)
         if (same)
             return VRAM_OK;
         const struct vram_settings_file *files = r->s->files.at;
-        bool later = files[new->by->file].given >= files[old->by->file].given;
+        uint32_t a = old->by->file, b = new->by->file;
+        bool later = files[a].given != files[b].given ? files[b].given > files[a].given : b >= a;
         struct given loser = later ? *old : *new, winner = later ? *new : *old;
         *old = winner;
         return differ(r, new->key, &loser, &winner);
@@ -207,7 +208,7 @@ static int apply(struct resolver *r, const struct vram_settings_row *row, struct
     const char *at = row->sets, *word;
     size_t n;
     said->done = true;
-    if (*row->note && said->line) {
+    if (*row->note) {
         const char *subject = place(r, said);
         if (!subject)
             return vram_fail_memory(r->cx);
@@ -313,9 +314,9 @@ static int left_over(struct resolver *r)
             return vram_fail_memory(r->cx);
         vram_escape(value, sizeof value, said->value, strlen(said->value));
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTINGS_UNKNOWN, subject,
-                           said->computed ? "%s=%s: it matters, and only running the file could tell it"
-                                          : "%s=%s: it matters, and this value is not understood",
-                           said->key, value));
+                           said->computed ? "%s%s%s: it matters, and only running the file could tell it"
+                                          : "%s%s%s: it matters, and this value is not understood",
+                           said->key, *value ? "=" : "", value));
     }
     return VRAM_OK;
 }
@@ -331,8 +332,8 @@ static int left_open(struct resolver *r)
         if (!subject)
             return vram_fail_memory(r->cx);
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTINGS_OPEN, subject,
-                           "%s=%s: no file says how many; say it with %s=", said->key, said->value,
-                           key));
+                           "%s=%s: it is decided elsewhere, and no file says how; give it with %s=",
+                           said->key, said->value, key));
     }
     return VRAM_OK;
 }

@@ -63,14 +63,28 @@ static int take(struct vram_shell *s, struct vram_word *out)
     return out->text ? VRAM_OK : vram_fail_memory(s->cx);
 }
 
+/* words that stand before a command */
+static bool keyword(const struct vram_shell *s)
+{
+    static const char words[] = " if then elif else fi while until do done for case esac { } ! ( ) ";
+    char shown[16] = " ";
+    size_t n = s->buffer.n;
+    if (s->in_array || s->command.words.n || s->command.before.n || !n || n > 8 || s->computed)
+        return false;
+    memcpy(shown + 1, s->buffer.at, n);
+    shown[n + 1] = ' ';
+    return strstr(words, shown) != NULL;
+}
+
 /* The end of a word: it goes where words go now. */
 static int finish(struct vram_shell *s)
 {
     struct vram_word word;
     if (!s->started)
         return VRAM_OK;
+    bool nothing = s->skip || keyword(s);
     VRAM_TRY(take(s, &word));
-    if (s->skip) {
+    if (nothing) {
         s->skip = false;
         return VRAM_OK;
     }
@@ -494,27 +508,12 @@ static int piece(struct vram_shell *s)
     return VRAM_OK;
 }
 
-/* words that stand before a command */
-static bool keyword(const struct vram_shell *s)
-{
-    static const char words[] = " if then elif else fi while until do done for case esac { } ! ( ) ";
-    char shown[16] = " ";
-    size_t n = s->buffer.n;
-    if (s->command.words.n || s->command.before.n || !n || n > 8 || s->computed)
-        return false;
-    memcpy(shown + 1, s->buffer.at, n);
-    shown[n + 1] = ' ';
-    return strstr(words, shown) != NULL;
-}
-
 static int step(struct vram_shell *s, vram_command_fn command, void *ctx)
 {
     size_t name, length;
     char c = *s->p;
     bool both = c == '&' && s->p + 1 < s->end && s->p[1] == '>'; /* &> */
     if (is_blank(c) || (strchr("\n;&|()", c) && !both)) {
-        if (keyword(s))
-            s->buffer.n = 0, s->started = false;
         VRAM_TRY(is_blank(c) ? finish(s) : end_command(s, command, ctx));
         s->p++;
         s->line += c == '\n';
