@@ -79,12 +79,45 @@ static int split(struct vram_settings *s, size_t i)
     return VRAM_OK;
 }
 
+/* JSON text in an argument: statements below its key, on its line.  What is no JSON stays as it is. */
+static int open_text(struct vram_settings *s, size_t i)
+{
+    const struct vram_said from = s->said.at[i];
+    struct vram_cx *cx = s->cx, own = *cx;
+    vram_error error = {.offset = VRAM_NO_OFFSET};
+    size_t first = s->said.n, prefix = strlen(s->files.at[from.file].prefix);
+    own.error = &error;
+    s->cx = &own;
+    int rc = vram_settings_json(s, from.file, from.value, strlen(from.value));
+    s->cx = cx;
+    if (rc == VRAM_E_NOMEM || rc == VRAM_E_LIMIT) {
+        *cx->error = error;
+        return rc;
+    }
+    if (rc) {
+        s->said.n = first;
+        return VRAM_OK;
+    }
+    for (size_t k = first; k < s->said.n; k++) {
+        struct vram_said *x = &s->said.at[k];
+        x->key = vram_format(cx->arena, "%s.%s", from.key, x->key + prefix);
+        if (!x->key)
+            return vram_fail_memory(cx);
+        x->tool = from.tool;
+        x->line = from.line;
+    }
+    s->said.at[i].value = "";
+    return VRAM_OK;
+}
+
 static int settle(struct vram_settings *s, size_t i)
 {
     const struct vram_settings_row *r;
     for (int step = 0; step < 4; step++) { /* names lead to names, but not far */
         struct vram_said *said = &s->said.at[i];
-        if ((r = row_for(said->tool, VRAM_ROW_SPLITS, said->key)))
+        if (said->value[0] == '{' && row_for(said->tool, VRAM_ROW_OPENS, said->key))
+            VRAM_TRY(open_text(s, i));
+        else if (row_for(said->tool, VRAM_ROW_SPLITS, said->key))
             VRAM_TRY(split(s, i));
         said = &s->said.at[i];
         if ((r = row_for(said->tool, VRAM_ROW_CALLED, said->key))) {

@@ -16,6 +16,7 @@
     {VRAM_ROW_CALLED, key, real, "", "", "", source, VRAM_TOOL_NONE},
 #define VRAM_INSIDE(key, tool, source)                                                             \
     {VRAM_ROW_INSIDE, key, "", "", "", "", source, VRAM_TOOL_##tool},
+#define VRAM_OPENS(key, source) {VRAM_ROW_OPENS, key, "", "", "", "", source, VRAM_TOOL_NONE},
 #define VRAM_SPLITS(key, source) {VRAM_ROW_SPLITS, key, "", "", "", "", source, VRAM_TOOL_NONE},
 #define VRAM_FOLLOWS(key, tool, prefix, source)                                                    \
     {VRAM_ROW_FOLLOWS, key, prefix, "", "", "", source, VRAM_TOOL_##tool},

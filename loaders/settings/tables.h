@@ -9,6 +9,7 @@
  *   VRAM_CALLED(key, real, source)                    another name; one that ends in '_' or '.' is
  *                                                     the beginning of names
  *   VRAM_INSIDE(key, TOOL, source)                    below it another tool's keys
+ *   VRAM_OPENS(key, source)                           a value that is JSON text has keys below it
  *   VRAM_SPLITS(key, source)                          each word of the value is a key below it
  *   VRAM_FOLLOWS(key, TOOL, prefix, source)           a file of TOOL (NONE: its keys tell), whose keys
  *                                                     get the prefix
@@ -32,6 +33,7 @@ enum vram_settings_kind {
     VRAM_ROW_DEFAULT,
     VRAM_ROW_CALLED,
     VRAM_ROW_INSIDE,
+    VRAM_ROW_OPENS,
     VRAM_ROW_SPLITS,
     VRAM_ROW_FOLLOWS
 };
