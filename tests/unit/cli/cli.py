@@ -118,7 +118,7 @@ class Usage(Case):
         self.assertEqual(plan["zero.overlap_comm"], {"value": "on", "origin": "given", "by": zero + ":4"})
         self.assertEqual(plan["micro_batch"], {"value": "4", "origin": "given", "by": launch + ":2"})
         self.assertEqual(plan["clip_grad"],
-                         {"value": "off", "origin": "default", "by": "default of DeepSpeed"})
+                         {"value": "on", "origin": "default", "by": "default of DeepSpeed"})
         self.assertEqual(plan["seq"], {"value": "64", "origin": "given"})
         self.assertEqual(plan["gpus"]["value"], "2")
         other = self.path("plan.json", '{"gpus": 8}')
