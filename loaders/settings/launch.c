@@ -286,8 +286,14 @@ static int launcher_options(struct launching *l, struct counting *c,
     bool accelerate = row->count == COUNT_TOTAL;
     struct option o;
     *module = false;
-    for (; *i < command->words.n && is_option(command->words.at[*i].text, &o); ++*i) {
+    for (; *i < command->words.n; ++*i) {
         const struct vram_word *word = &command->words.at[*i];
+        if (!is_option(word->text, &o)) {
+            if (!word->computed || strstr(word->text, ".py"))
+                return VRAM_OK; /* the script */
+            c->per = *word; /* options that only the shell knows, the number of processes perhaps */
+            continue;
+        }
         bool flag = among(row->flags, o.name), last = *i + 1 == command->words.n;
         *module = *module || !strcmp(o.name, "m") || !strcmp(o.name, "module");
         struct vram_word value = {flag ? "true" : o.inlined, word->line, word->computed};
@@ -328,8 +334,8 @@ static int values(struct launching *l, const struct vram_command *command, size_
     struct option o;
     for (; *i + 1 < command->words.n; ++*i) {
         const struct vram_word *next = &command->words.at[*i + 1];
-        if (is_option(next->text, &o))
-            return VRAM_OK;
+        if (is_option(next->text, &o) || (out->text && next->computed && !*next->text))
+            return VRAM_OK; /* "$@" behind a value: further arguments */
         const char *text = out->text ? vram_format(l->s->cx->arena, "%s,%s", out->text, next->text)
                                      : next->text;
         if (!text)
