@@ -4,7 +4,7 @@
 NAME is transformers, accelerate, deepspeed, llamafactory, axolotl, swift, swift3 (package folders; swift3
 is the one before), llava or llava_next (repositories).  Sources are parsed, not run.  For every key of `vramcast list keys` a line:
 the tool, the key, and its default where the source has one as a constant ("-": only the name was found).
-A key that no source names is an error.
+A key that no source names is an error.  "optim" lines are the names of transformers' optimizers.
 """
 import ast
 import glob
@@ -101,6 +101,10 @@ def main():
                         known[tool][key] = value
     print("# SPDX-License-Identifier: Apache-2.0\n# record_settings.py wrote this: tool, key, the default in "
           "the tool's source (- none).")
+    for cls in ast.walk(ast.parse(open(os.path.join(roots["transformers"], "training_args.py")).read())):
+        if isinstance(cls, ast.ClassDef) and cls.name == "OptimizerNames":
+            for node in [n for n in cls.body if isinstance(n, ast.Assign)]:
+                print("optim\t%s\t-" % node.value.value)
     for tool, key in sorted({(r["tool"], r["key"]) for r in table["rows"] if r["tool"] in SOURCES}):
         leaf = key.strip("$._").split(".")[-1]
         for name in (leaf, "fsdp_" + leaf, leaf.lower()):

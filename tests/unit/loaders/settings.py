@@ -22,6 +22,14 @@ def same(a, b):
         return a.lower() == b.lower()
 
 
+def optimizers(rows, names):
+    """transformers' names of optimizers and the rows have each other, but for those of other hardware."""
+    taken = {a for r in rows if (r["tool"], r["key"], r["kind"]) == ("TrainingArguments", "optim", "sets")
+             for a in r["value"].split("|")}
+    return ["optim %s: not on both sides" % n
+            for n in (taken ^ names) - {"adamw_torch_xla", "adamw_torch_npu_fused"}]
+
+
 def against_sources(vramcast):
     recorded, wrong, held = {}, [], 0
     for line in open(os.path.join(HERE, "settings_keys.txt")):
@@ -31,6 +39,7 @@ def against_sources(vramcast):
     rows = json.loads(subprocess.run([vramcast, "list", "keys", "--format", "json"], capture_output=True,
                                      text=True, check=True).stdout)["rows"]
     tools = {tool for tool, _ in recorded}
+    wrong += optimizers(rows, {key for tool, key in recorded if tool == "optim"})
     for row in rows:
         value = recorded.get((row["tool"], row["key"]))
         if row["tool"] in tools and value is None:
