@@ -38,8 +38,7 @@ static enum vram_tool guess(const struct vram_settings *s, uint32_t first)
     return VRAM_TOOL_NONE;
 }
 
-/* The tool's next row of a kind behind *at that is about the key: of INSIDE and CALLED of a beginning,
- * the beginning. */
+/* The tool's row of a kind that is about the key, or about the beginning of it. */
 static const struct vram_settings_row *row_for(enum vram_tool tool, enum vram_settings_kind kind,
                                                const char *key)
 {

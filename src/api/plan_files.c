@@ -12,7 +12,7 @@
 static int keep_findings(struct vram_plan *plan, const struct vram_findings *f, vram_error *e)
 {
     for (size_t i = 0; i < f->n; i++)
-        VRAM_TRY(vram_plan_find(plan, f->at[i].kind, f->at[i].subject, f->at[i].text, e));
+        VRAM_TRY(vram_plan_find(plan, (int)f->at[i].kind, f->at[i].subject, f->at[i].text, e));
     return VRAM_OK;
 }
 
