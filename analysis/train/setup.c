@@ -51,6 +51,16 @@ static int unsupported(struct resolver *r, enum vram_key key)
 
 /* ---- what is run -------------------------------------------------------------------------- */
 
+/* Pairs, a reference model, a reward: not run, and without them the answer would be another one's. */
+static int refuse_preference(struct resolver *r)
+{
+    if (vram_plan_is(r->plan, VRAM_KEY_TASK, "dpo") || vram_plan_is(r->plan, VRAM_KEY_TASK, "reward"))
+        return unsupported(r, VRAM_KEY_TASK);
+    if (vram_plan_int(r->plan, VRAM_KEY_PAIRS) > 1)
+        return unsupported(r, VRAM_KEY_PAIRS);
+    return vram_plan_is(r->plan, VRAM_KEY_REF_MODEL, "none") ? VRAM_OK : unsupported(r, VRAM_KEY_REF_MODEL);
+}
+
 static int resolve_mode(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -61,6 +71,7 @@ static int resolve_mode(struct resolver *r)
     s->micro_batch = vram_plan_int(r->plan, VRAM_KEY_MICRO_BATCH);
     s->accumulation = s->mode == VRAM_MODE_TRAIN ? vram_plan_int(r->plan, VRAM_KEY_ACCUMULATION) : 1;
     s->card = !vram_plan_is(r->plan, VRAM_KEY_KERNELS_AS, "oracle");
+    VRAM_TRY(refuse_preference(r));
     VRAM_TRY(note_plan(r, VRAM_KEY_MODE));
     VRAM_TRY(note_plan(r, VRAM_KEY_MICRO_BATCH));
     if (s->mode == VRAM_MODE_TRAIN)

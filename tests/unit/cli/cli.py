@@ -103,6 +103,8 @@ class Usage(Case):
         self.refused(2, "seq", "predict", LLAVA, "seq=many")
         self.refused(2, "gpu=.*no such card", "predict", LLAVA, "gpu=abacus")
         self.refused(2, "optimizer=muon is not supported", "predict", LLAVA, "optimizer=muon")
+        for word in ("task=dpo", "pairs=2", "ref_model=full"):
+            self.refused(2, word + " is not supported", "predict", LLAVA, word)
         self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
         self.refused(2, "'layers.0' is 2 modules: .*COMPONENT.layers.0", "explain", LLAVA, "layers.0")
 
