@@ -58,7 +58,7 @@ static const struct launcher launchers[] = {
 };
 
 /* What may stand before a launcher. */
-static const char wrappers[] = " nohup env time sudo exec srun numactl nice uv run poetry pipenv setsid "
+static const char wrappers[] = " nohup env time sudo exec eval srun numactl nice uv run poetry pipenv setsid "
                                "stdbuf ionice command ";
 
 struct launching {
@@ -334,7 +334,7 @@ static int values(struct launching *l, const struct vram_command *command, size_
     struct option o;
     for (; *i + 1 < command->words.n; ++*i) {
         const struct vram_word *next = &command->words.at[*i + 1];
-        if (is_option(next->text, &o) || (out->text && next->computed && !*next->text))
+        if (is_option(next->text, &o) || (out->text && !strcmp(next->text, VRAM_SHELL_UNKNOWN)))
             return VRAM_OK; /* "$@" behind a value: further arguments */
         const char *text = out->text ? vram_format(l->s->cx->arena, "%s,%s", out->text, next->text)
                                      : next->text;
@@ -423,8 +423,10 @@ static int launch(struct launching *l, const struct launcher *row, const struct 
                   const struct vram_command *command, size_t i)
 {
     struct counting c = {.at = &command->words.at[i]};
+    struct vram_word plain = {NULL, c.at->line, false};
     enum vram_tool tool = VRAM_TOOL_NONE;
     bool module = false, counted = false;
+    VRAM_TRY(say(l, VRAM_TOOL_LAUNCH, "launcher", base(c.at->text), &plain));
     for (;;) { /* a launcher's script may be one itself */
         c.row = row;
         i++;

@@ -19,11 +19,10 @@ static bool marked(const char *marks, const char *key)
 
 bool vram_settings_trains(const struct vram_said *said)
 {
-    if (said->tool == VRAM_TOOL_LAUNCH)
-        return !strcmp(said->key, "settings_file");
+    if (said->tool == VRAM_TOOL_LAUNCH) /* the script reads a file, or accelerate does */
+        return !strcmp(said->key, "settings_file") || !strcmp(said->key, "config_file");
     for (int tool = 0; tool < VRAM_TOOLS; tool++)
-        if (said->key[0] != '$' && said->tool != VRAM_TOOL_ACCELERATE &&
-            marked(vram_tools[tool].marks, said->key))
+        if (said->key[0] != '$' && marked(vram_tools[tool].marks, said->key))
             return true;
     return false;
 }

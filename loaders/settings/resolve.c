@@ -306,13 +306,14 @@ static int left_over(struct resolver *r)
 {
     for (size_t i = 0; i < r->s->said.n; i++) {
         const struct vram_said *said = &r->s->said.at[i];
-        char value[96];
+        char value[96] = "";
         if (said->done || !said->line || (!*said->value && !said->computed))
             continue;
         const char *subject = place(r, said);
         if (!subject)
             return vram_fail_memory(r->cx);
-        vram_escape(value, sizeof value, said->value, strlen(said->value));
+        if (!said->computed)
+            vram_escape(value, sizeof value, said->value, strlen(said->value));
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTINGS_UNKNOWN, subject,
                            said->computed ? "%s%s%s: it matters, and only running the file could tell it"
                                           : "%s%s%s: it matters, and this value is not understood",

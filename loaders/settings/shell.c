@@ -180,7 +180,7 @@ static int redirection(struct vram_shell *s)
     const char *at = s->p;
     bool number = s->started && s->buffer.n == 1 && is_digit(s->buffer.at[0]);
     if (number)
-        s->started = s->computed = false, s->buffer.n = 0;
+        s->started = false, s->buffer.n = 0;
     VRAM_TRY(vram_shell_finish(s));
     while (s->p < s->end && (*s->p == '<' || *s->p == '>'))
         s->p++;

@@ -14,10 +14,13 @@
 #include "base/cx.h"
 #include "base/vec.h"
 
+/* In a word's text: here stands what only running could tell. */
+#define VRAM_SHELL_UNKNOWN "\x1a"
+
 struct vram_word {
     const char *text;
     uint32_t line;
-    bool computed; /* a substitution, or a variable that the script does not set */
+    bool computed; /* it holds such a place: a substitution, a variable that the script does not set */
 };
 
 struct vram_variable {

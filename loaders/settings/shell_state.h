@@ -18,7 +18,6 @@ struct vram_shell {
     VRAM_VEC(struct vram_word) array; /* of name=( … ) */
     VRAM_VEC(const char *) documents; /* ends of here-documents that begin behind this line */
     bool started;           /* the word has begun, if only with empty quotes */
-    bool computed;          /* as it says */
     bool in_array;
     bool whole;             /* a value, which no space splits */
     bool skip;              /* the next word is a redirection's file */

@@ -2,6 +2,7 @@
  *
  * Pieces of a shell's words: quotes, escapes, expansions of variables that the script sets; see shell.h.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "settings/shell_state.h"
@@ -31,10 +32,13 @@ int vram_shell_take(struct vram_shell *s, struct vram_word *out)
 {
     *out = (struct vram_word){vram_arena_strndup(s->cx->arena, s->buffer.at ? s->buffer.at : "",
                                                  s->buffer.n),
-                              s->word_line, s->computed};
+                              s->word_line, false};
     s->buffer.n = 0;
-    s->started = s->computed = false;
-    return out->text ? VRAM_OK : vram_fail_memory(s->cx);
+    s->started = false;
+    if (!out->text)
+        return vram_fail_memory(s->cx);
+    out->computed = strstr(out->text, VRAM_SHELL_UNKNOWN) != NULL;
+    return VRAM_OK;
 }
 
 /* words that stand before a command */
@@ -43,7 +47,7 @@ static bool keyword(const struct vram_shell *s)
     static const char words[] = " if then elif else fi while until do done for case esac { } ! ( ) ";
     char shown[16] = " ";
     size_t n = s->buffer.n;
-    if (s->in_array || s->command.words.n || s->command.before.n || !n || n > 8 || s->computed)
+    if (s->in_array || s->command.words.n || s->command.before.n || !n || n > 8)
         return false;
     memcpy(shown + 1, s->buffer.at, n);
     shown[n + 1] = ' ';
@@ -90,11 +94,8 @@ static int expand_word(struct vram_shell *s, const struct vram_word *word, bool 
 {
     size_t n = strlen(word->text);
     VRAM_TRY(vram_shell_spend(s, n));
-    if (!split || word->computed) {
-        VRAM_TRY(vram_shell_put(s, word->text, n));
-        s->computed = s->computed || word->computed;
-        return VRAM_OK;
-    }
+    if (!split)
+        return vram_shell_put(s, word->text, n);
     for (const char *p = word->text; *p;) {
         size_t k = strcspn(p, " \t\n");
         if (k)
@@ -110,9 +111,7 @@ static int expand_word(struct vram_shell *s, const struct vram_word *word, bool 
 
 int vram_shell_unknown(struct vram_shell *s)
 {
-    VRAM_TRY(vram_shell_put(s, "", 0));
-    s->computed = true;
-    return VRAM_OK;
+    return vram_shell_put(s, VRAM_SHELL_UNKNOWN, 1);
 }
 
 /* all: "${NAME[@]}", each of an array's words is one */
@@ -182,6 +181,61 @@ static int braces(struct vram_shell *s, bool split)
     return vram_shell_unknown(s);
 }
 
+/* "16 / $n": numbers and variables that hold some, from left to right.  False when it is more. */
+static bool calculate(struct vram_shell *s, const char *p, const char *end, int64_t *out)
+{
+    char operator= '+';
+    *out = 0;
+    for (bool number = true;; number = !number) {
+        while (p < end && (is_blank(*p) || *p == '\\' || *p == '"' || *p == '\''))
+            p++;
+        if (p == end)
+            return !number;
+        if (!number) {
+            operator= *p++;
+            if (!strchr("*/", operator))
+                return false; /* sums would need an order */
+            continue;
+        }
+        int64_t n = 0;
+        p += *p == '$';
+        const char *name = p;
+        while (p < end && is_name(*p))
+            p++;
+        const struct vram_variable *v = is_digit(*name) || p == name
+                                            ? NULL : vram_shell_find(s, name, (size_t)(p - name));
+        const char *digits = v && v->n == 1 ? v->words[0].text : name;
+        size_t k = v ? strlen(digits) : (size_t)(p - name);
+        for (size_t i = 0; i < k; i++) {
+            if (!is_digit(digits[i]) || k > 9)
+                return false;
+            n = n * 10 + (digits[i] - '0');
+        }
+        if (!k || (operator== '/' && !n) || *out > INT32_MAX)
+            return false;
+        *out = operator== '+' ? n : operator== '*' ? *out * n : *out / n;
+    }
+}
+
+/* $(( … )) and $(expr … ) of plain numbers, which need no shell; all else does */
+static int substitution(struct vram_shell *s, const char *from, const char *end)
+{
+    char text[24];
+    int64_t n;
+    if (end - from > 2 && *from == '(' && end[-1] == ')') {
+        from++;
+        end--;
+    } else if (end - from > 5 && !memcmp(from, "expr ", 5)) {
+        from += 5;
+    } else {
+        return vram_shell_unknown(s);
+    }
+    if (!calculate(s, from, end, &n))
+        return vram_shell_unknown(s);
+    int k = snprintf(text, sizeof text, "%lld", (long long)n);
+    return vram_shell_put(s, text, (size_t)k);
+}
+
 /* p at the dollar sign */
 static int dollar(struct vram_shell *s, bool quoted)
 {
@@ -196,7 +250,7 @@ static int dollar(struct vram_shell *s, bool quoted)
         if (*p == '{')
             return braces(s, split);
         VRAM_TRY(vram_shell_nested(s, '(', ')'));
-        return vram_shell_unknown(s);
+        return substitution(s, p + 1, s->p - 1);
     }
     if (!is_name_start(*p)) {
         s->p++;

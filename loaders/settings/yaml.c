@@ -40,8 +40,23 @@ static bool in_map(const struct reader *r)
     return r->tree.depth && !r->tree.levels[r->tree.depth - 1].list;
 }
 
+/* 500_000 is a number in YAML 1.1 */
+static const char *without_underscores(struct vram_cx *cx, const char *text)
+{
+    char plain[24];
+    size_t n = 0;
+    if (!strchr(text, '_') || text[0] == '_' || strlen(text) >= sizeof plain ||
+        text[strspn(text, "0123456789_")])
+        return text;
+    for (const char *p = text; *p; p++)
+        if (*p != '_')
+            plain[n++] = *p;
+    const char *copy = vram_arena_strndup(cx->arena, plain, n);
+    return copy ? copy : text;
+}
+
 /* YAML 1.1: what a scalar without quotes is; NULL for null */
-static const char *plain(const char *text)
+static const char *plain(struct vram_cx *cx, const char *text)
 {
     static const struct {
         const char *words, *value;
@@ -52,7 +67,7 @@ static const char *plain(const char *text)
     if (!*text)
         return NULL;
     if (strlen(text) > 5)
-        return text;
+        return without_underscores(cx, text);
     snprintf(word, sizeof word, " %s ", text);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(rows[i].words, word))
@@ -119,7 +134,7 @@ static int scalar(struct reader *r, const yaml_event_t *e)
         return no_merge(r, e);
     VRAM_TRY(begin_anchor(r, e->data.scalar.anchor, &anchor));
     if (e->data.scalar.plain_implicit && !memchr(text, 0, n)) {
-        text = plain(text);
+        text = plain(r->tree.s->cx, text);
         n = text ? strlen(text) : 0;
     }
     if (anchor) {

@@ -22,7 +22,7 @@ def main():
     tried = wrong = 0
     for match in re.finditer(r'\{"((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\}', table):
         script, words = (m.encode().decode("unicode_escape") for m in match.groups())
-        if "?" in words or re.search(r"while|else|\r|\$\(\nX", script):
+        if "?" in words or re.search(r"while|else|expr|\|\||\r|\$\(\nX", script):
             continue
         with tempfile.TemporaryDirectory() as folder:
             for name in "bcdf":  # of redirections

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """record_settings.py VRAMCAST NAME=DIR... > settings_keys.txt: what the tools' own sources say of the keys.
 
-NAME is transformers, accelerate, deepspeed, llamafactory, axolotl, swift, swift3 (package folders; swift3
+NAME is torch, transformers, accelerate, deepspeed, llamafactory, axolotl, swift, swift3 (package folders; swift3
 is the one before), llava or llava_next (repositories).  Sources are parsed, not run.  For every key of `vramcast list keys` a line:
 the tool, the key, and its default where the source has one as a constant ("-": only the name was found).
 A key that no source names is an error.  "optim" lines are the names of transformers' optimizers.
@@ -10,12 +10,13 @@ import ast
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
 SOURCES = {
     "TrainingArguments": ["transformers/training_args.py", "transformers/modeling_utils.py",
-                          "accelerate/parallelism_config.py"],
+                          "accelerate/parallelism_config.py", "torch/include/c10/core/AllocatorConfig.h"],
     "accelerate": ["accelerate/commands/launch.py", "accelerate/commands/config/*.py",
                    "accelerate/utils/dataclasses.py", "accelerate/parallelism_config.py"],
     "FSDP": ["accelerate/utils/dataclasses.py", "accelerate/commands/launch.py",
@@ -26,8 +27,8 @@ SOURCES = {
                   "deepspeed/runtime/precision_config.py", "deepspeed/runtime/tensor_parallel/config.py",
                   "deepspeed/runtime/activation_checkpointing/config.py"],
     "LLaVA": ["llava/llava/train/train.py", "llava_next/llava/train/train.py"],
-    "LLaMA-Factory": ["llamafactory/hparams/*.py", "transformers/training_args.py"],
-    "axolotl": ["axolotl/utils/schemas/*.py", "axolotl/integrations/*/args.py"],
+    "LLaMA-Factory": ["llamafactory/hparams/*.py", "transformers/training_args.py", "llamafactory/launcher.py"],
+    "axolotl": ["axolotl/utils/schemas/*.py", "axolotl/integrations/*/args.py", "axolotl/utils/*.py"],
     "ms-swift": ["swift/arguments/*.py", "swift/arguments/base_args/*.py", "swift/trainers/arguments.py",
                  "swift/template/**/*.py", "transformers/training_args.py", "swift3/llm/argument/**/*.py"],
 }
@@ -59,12 +60,17 @@ def constant(node, names):
 def read(path):
     """The names of a source (fields, aliases, strings), with the defaults of fields."""
     found, names = {}, {}
+    if path.endswith(".h"):
+        return dict.fromkeys(re.findall(r"\b[A-Z]+_[A-Z_]+\b", open(path).read()))
     tree = ast.parse(open(path).read())
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:
             found.setdefault(node.value.lstrip("-").replace("-", "_"), None)
             for line in node.value.split():
                 found.setdefault(line.strip("`\"',()"), None)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for word in re.findall(r"\b[A-Z]+_[A-Z_]+\b", node.value):  # the environment
+                found.setdefault(word, None)
         if isinstance(node, ast.arg):
             found.setdefault(node.arg, None)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -107,7 +113,7 @@ def main():
                 print("optim\t%s\t-" % node.value.value)
     for tool, key in sorted({(r["tool"], r["key"]) for r in table["rows"] if r["tool"] in SOURCES}):
         leaf = key.strip("$._").split(".")[-1]
-        for name in (leaf, "fsdp_" + leaf, leaf.lower()):
+        for name in (leaf, "fsdp_" + leaf, leaf.lower(), leaf.replace("CUDA_", "")):
             if name in known[tool] or name.upper() in known[tool]:
                 break
         else:

@@ -133,16 +133,17 @@ struct shown {
     char text[4096];
 };
 
-/* "a b|c?": a command's words with '|' between, '?' behind one that only a shell knows, '\n' at its end */
+/* "a|b?c": a command's words with '|' between, '?' for what only a shell knows, '\n' at its end */
 static int show(void *ctx, const struct vram_shell *shell, const struct vram_command *command)
 {
     struct shown *s = ctx;
     (void)shell;
     for (size_t i = 0; i < command->words.n; i++) {
         size_t n = strlen(s->text);
-        snprintf(s->text + n, sizeof s->text - n, "%s%s%s", i ? "|" : "", command->words.at[i].text,
-                 command->words.at[i].computed ? "?" : "");
+        snprintf(s->text + n, sizeof s->text - n, "%s%s", i ? "|" : "", command->words.at[i].text);
     }
+    for (char *p = s->text; (p = strstr(p, VRAM_SHELL_UNKNOWN));)
+        *p = '?';
     strcat(s->text, "\n");
     return VRAM_OK;
 }
@@ -168,7 +169,11 @@ static void test_words(void **state)
         {"X=$HOME\na $X $Y $1 $@", "a|?|?|?|?\n"},
         {"a ${Y:-b} ${Y-c} ${Y:=d e} ${Y:-$Z} ${Y%x}", "a|b|c|d|e|?|?\n"},
         {"X=1\na ${X:-b} ${X:+c} ${#X}", "a|1|?|?\n"},
-        {"a $(b c) `d` $((1 + 2)) \"$(e)f\"", "a|?|?|?|f?\n"},
+        {"a $(b c) `d` $((1 + 2)) \"$(e)f\"", "a|?|?|?|?f\n"},
+        {"N=4\na $((2 * $N)) $((N*8)) $(expr 16 / $N) $(expr 2 \\* \"$N\")", "a|8|32|4|8\n"},
+        {"N=x\na $((2 * N)) $((8 / 0)) $((-1)) $((2 **3)) $(expr 1) $(expr 8 /) $((9999999999))",
+         "a|?|?|?|?|1|?|?\n"},
+        {"N=2\nX=\"a $Y --n $((N * M)) -b $((N * N))\"\n$X c", "a|?|--n|?|-b|4|c\n"},
         {"a $(b ')' c) d", "a|?|d\n"},
         {"X=(1 '2 3' # four\n 5)\na ${X[@]} \"${X[@]}\" $X ${X[0]}", "a|1|2|3|5|1|2 3|5|1|?\n"},
         {"X=1\nX+=2\na $X", "a|12\n"},
