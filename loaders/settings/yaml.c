@@ -72,7 +72,7 @@ static const char *plain(struct vram_cx *cx, const char *text)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(rows[i].words, word))
             return rows[i].value;
-    return text;
+    return without_underscores(cx, text);
 }
 
 static int begin_anchor(struct reader *r, const yaml_char_t *name, struct anchor **out)

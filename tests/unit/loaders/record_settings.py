@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """record_settings.py VRAMCAST NAME=DIR... > settings_keys.txt: what the tools' own sources say of the keys.
 
-NAME is torch, transformers, accelerate, deepspeed, llamafactory, axolotl, swift, swift3 (package folders; swift3
-is the one before), llava or llava_next (repositories).  Sources are parsed, not run.  For every key of `vramcast list keys` a line:
-the tool, the key, and its default where the source has one as a constant ("-": only the name was found).
-A key that no source names is an error.  "optim" lines are the names of transformers' optimizers.
+NAME is torch, transformers, accelerate, deepspeed, llamafactory, axolotl, swift, swift3 (package folders;
+swift3 is the one before), llava or llava_next (repositories).  Sources are parsed, not run.  For every key
+of `vramcast list keys` a line: the tool, the key, and its default where the source has one as a constant
+("-": only the name was found).  A key that no source names is an error.  "optim" lines are the names of
+transformers' optimizers.
 """
 import ast
 import glob
