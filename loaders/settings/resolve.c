@@ -243,7 +243,7 @@ static const struct vram_settings_row *default_of(const struct resolver *r, enum
 }
 
 /* Of a tool that is there, the keys that are not. */
-static int add_defaults(struct resolver *r, enum vram_tool tool, bool *present)
+static int add_defaults(struct resolver *r, enum vram_tool tool)
 {
     struct vram_settings *s = r->s;
     for (enum vram_tool t = tool; t != VRAM_TOOL_NONE; t = vram_tools[t].parent)
@@ -260,7 +260,6 @@ static int add_defaults(struct resolver *r, enum vram_tool tool, bool *present)
             if (!said && !vram_vec_push(&s->said, r->cx->arena, x))
                 return vram_fail_memory(r->cx);
         }
-    *present = false;
     return VRAM_OK;
 }
 
@@ -276,7 +275,7 @@ static int defaults(struct resolver *r)
                 present[t] = false;
     for (int t = 0; t < VRAM_TOOLS; t++)
         if (present[t])
-            VRAM_TRY(add_defaults(r, (enum vram_tool)t, &present[t]));
+            VRAM_TRY(add_defaults(r, (enum vram_tool)t));
     return VRAM_OK;
 }
 
