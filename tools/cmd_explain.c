@@ -139,6 +139,7 @@ static int run(const struct cli_args *args)
 }
 
 static const struct cli_option options[] = {CLI_ROW_FORMAT, CLI_ROW_OUTPUT,    CLI_ROW_PLAN,
+    CLI_ROW_SETTINGS,
                                             CLI_ROW_TEMPLATES, CLI_ROW_STRICT, CLI_ROW_HELP,
                                             CLI_ROW_END};
 

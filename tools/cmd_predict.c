@@ -87,6 +87,7 @@ static const struct cli_option options[] = {
     {CLI_FORMAT, "format", 'f', "NAME", "text (the default), json or svg"},
     CLI_ROW_OUTPUT,
     CLI_ROW_PLAN,
+    CLI_ROW_SETTINGS,
     CLI_ROW_TEMPLATES,
     CLI_ROW_STRICT,
     {CLI_DUMP, "dump", 0, "PASS",

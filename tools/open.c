@@ -108,6 +108,11 @@ int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
             return code;
         input->settings = true;
     }
+    if (args->nfiles) { /* last: what words and the plan file say stays */
+        if (vram_plan_set_files(input->plan, args->files, args->nfiles, &e))
+            return cli_fail_library(cli_exit_of(&e), NULL, &e);
+        input->settings = true;
+    }
     if (n < most)
         return cli_fail(CLI_USAGE, "%s is missing (usage: vramcast %s %s)",
                         n ? "what to explain" : "the path of a model", args->command->name,

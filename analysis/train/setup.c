@@ -63,6 +63,14 @@ static int unsupported(struct resolver *r, enum vram_key key)
 
 /* ---- what is run -------------------------------------------------------------------------- */
 
+/* Pairs and a reference model: not run, and without them the answer would be another one's. */
+static int refuse_preference(struct resolver *r)
+{
+    if (vram_plan_int(r->plan, VRAM_KEY_PAIRS) > 1)
+        return unsupported(r, VRAM_KEY_PAIRS);
+    return vram_plan_is(r->plan, VRAM_KEY_REF_MODEL, "none") ? VRAM_OK : unsupported(r, VRAM_KEY_REF_MODEL);
+}
+
 static int resolve_mode(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -73,6 +81,7 @@ static int resolve_mode(struct resolver *r)
     s->micro_batch = vram_plan_int(r->plan, VRAM_KEY_MICRO_BATCH);
     s->accumulation = s->mode == VRAM_MODE_TRAIN ? vram_plan_int(r->plan, VRAM_KEY_ACCUMULATION) : 1;
     s->card = !vram_plan_is(r->plan, VRAM_KEY_KERNELS_AS, "oracle");
+    VRAM_TRY(refuse_preference(r));
     VRAM_TRY(note_plan(r, VRAM_KEY_MODE));
     VRAM_TRY(note_plan(r, VRAM_KEY_MICRO_BATCH));
     if (s->mode == VRAM_MODE_TRAIN) {
@@ -470,10 +479,6 @@ static int resolve_loss(struct resolver *r)
     VRAM_TRY(note(r, "loss", s->loss, given ? "given" : "default"));
     if (vram_plan_given(r->plan, VRAM_KEY_TASK) && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
         return unsupported(r, VRAM_KEY_TASK);
-    if (!vram_plan_is(r->plan, VRAM_KEY_REF_MODEL, "none"))
-        return unsupported(r, VRAM_KEY_REF_MODEL);
-    if (vram_plan_int(r->plan, VRAM_KEY_PAIRS) > 1)
-        return unsupported(r, VRAM_KEY_PAIRS);
     const enum vram_key given_too[] = {VRAM_KEY_TASK, VRAM_KEY_REF_MODEL, VRAM_KEY_PAIRS};
     for (size_t i = 0; i < sizeof given_too / sizeof *given_too; i++)
         VRAM_TRY(note_given(r, given_too[i]));

@@ -18,6 +18,25 @@ static int inherit_findings(struct vram_cx *cx, const struct vram_model *model)
     return VRAM_OK;
 }
 
+/* Settings files: what was noteworthy in them, and what they gave that no pass notes itself. */
+static int inherit_files(struct vram_cx *cx, const struct vram_plan *plan, struct vram_setup *s)
+{
+    size_t n;
+    const struct vram_plan_finding *f = vram_plan_findings(plan, &n);
+    for (size_t i = 0; i < n; i++)
+        VRAM_TRY(vram_find(cx, (enum vram_finding_kind)f[i].kind, f[i].subject, "%s", f[i].text));
+    for (int k = 0; k < VRAM_KEY_COUNT; k++) {
+        bool noted = !vram_plan_who(plan, (enum vram_key)k, NULL);
+        struct vram_resolved row = {vram_settings[k].key, vram_plan_text(plan, (enum vram_key)k),
+                                    "given"};
+        for (size_t i = 0; i < s->resolved.n && !noted; i++)
+            noted = !strcmp(s->resolved.at[i].key, row.key);
+        if (!noted && !vram_vec_push(&s->resolved, cx->arena, row))
+            return vram_fail_memory(cx);
+    }
+    return VRAM_OK;
+}
+
 static void order(vram_range *x)
 {
     uint64_t low = x->low < x->high ? x->low : x->high, high = x->low < x->high ? x->high : x->low;
@@ -212,6 +231,7 @@ int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
     uint64_t bytes;
     VRAM_TRY(inherit_findings(cx, model));
     VRAM_TRY(vram_setup_resolve(cx, plan, &model->tree, &r->setup));
+    VRAM_TRY(inherit_files(cx, plan, &r->setup));
     VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));

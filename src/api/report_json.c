@@ -78,7 +78,9 @@ static void plan(struct vram_text *t, const vram_report *r)
         vram_text_json(t, s.key);
         vram_text_puts(t, ": {");
         text(t, "value", s.value, true);
-        text(t, "origin", s.origin, false);
+        text(t, "origin", s.origin, *s.by);
+        if (*s.by)
+            text(t, "by", s.by, false);
         vram_text_puts(t, "}");
     }
     vram_text_puts(t, "},\n");

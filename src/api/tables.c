@@ -21,6 +21,7 @@
 #include "machine/machine.h"
 #include "models/embedded.h"
 #include "plan/settings.h"
+#include "settings/tables.h"
 #include "tables/tables.h"
 #include "train/train.h"
 
@@ -138,6 +139,33 @@ static const char *setting_cell(size_t row, size_t column)
                 s->source);
 }
 
+static const char *const key_columns[] = {"key",  "value", "sets", "tool", "kind",
+                                          "when", "note",  "source", NULL};
+static const char *key_cell(size_t row, size_t column)
+{
+    static const char *const kinds[] = {"sets", "default", "called", "inside", "opens",
+                                        "splits", "follows"};
+    for (int tool = 0; tool < VRAM_TOOLS; row -= vram_tools[tool++].n) {
+        if (row >= vram_tools[tool].n)
+            continue;
+        const struct vram_settings_row *r = &vram_tools[tool].rows[row];
+        const char *other = r->tool == VRAM_TOOL_NONE ? "" : vram_tools[r->tool].name;
+        return CELL(r->key, r->value, *other ? other : r->sets, vram_tools[tool].name, kinds[r->kind],
+                    r->when, r->note, r->source);
+    }
+    return NULL;
+}
+
+static const char *const tool_columns[] = {"name", "files", "marks", "keys as well", NULL};
+static const char *tool_cell(size_t row, size_t column)
+{
+    if (row >= VRAM_TOOLS)
+        return NULL;
+    const struct vram_tool_row *t = &vram_tools[row];
+    return CELL(t->name, t->shown, t->marks,
+                t->parent == VRAM_TOOL_NONE ? "" : vram_tools[t->parent].name);
+}
+
 static const char *const gpu_columns[] = {"name",        "GiB",   "sm",  "card",    "architecture",
                                           "context_mib", "bytes", "sms", "aliases", "source", NULL};
 static const char *gpu_cell(size_t row, size_t column)
@@ -242,6 +270,8 @@ static const struct table {
     const char *(*cell)(size_t row, size_t column);
 } tables[] = {
     {"settings", "keys of a plan: key=value", setting_columns, setting_cell},
+    {"tools", "whose settings files --settings reads", tool_columns, tool_cell},
+    {"keys", "keys of those files, and what they become", key_columns, key_cell},
     {"gpus", "cards for gpu=, with what torch may use of them", gpu_columns, gpu_cell},
     {"families", "model types whose modules are described", family_columns, family_cell},
     {"formats", "files and folders that are opened", format_columns, format_cell},

@@ -253,7 +253,7 @@ static void settings_of(const struct sheet *s, const char *origin, const char *l
     for (size_t i = 0; i < vram_report_setting_count(s->p->report); i++) {
         vram_report_setting_view v = {.size = sizeof v};
         vram_report_setting(s->p->report, i, &v);
-        if (!strcmp(v.origin, origin))
+        if (!strcmp(v.origin, origin) && !*v.by)
             add_setting(line, sizeof line, v.key, v.value);
     }
     /* settings that decide others and do not appear themselves, as train */
@@ -270,9 +270,28 @@ static void settings_of(const struct sheet *s, const char *origin, const char *l
     page_paragraph(s->page, OUTPUT_LABEL, line);
 }
 
+/* What settings files gave, a line each: "strategy=zero2  given by zero2.json:12". */
+static void settings_of_files(const struct sheet *s)
+{
+    const char *label = "from files";
+    for (size_t i = 0; i < vram_report_setting_count(s->p->report); i++) {
+        char line[700];
+        vram_report_setting_view v = {.size = sizeof v};
+        vram_report_setting(s->p->report, i, &v);
+        if (!*v.by)
+            continue;
+        snprintf(line, sizeof line, "%.60s=%.200s  %s%.300s", v.key, v.value,
+                 strcmp(v.origin, "given") ? "" : "given by ", v.by);
+        sheet_label(s->page, label);
+        page_paragraph(s->page, OUTPUT_LABEL, line);
+        label = "";
+    }
+}
+
 static void settings(const struct sheet *s)
 {
     settings_of(s, "given", "given");
+    settings_of_files(s);
     settings_of(s, "model", "from the model");
     settings_of(s, "assumed", "assumed");
     settings_of(s, "default", "by default");

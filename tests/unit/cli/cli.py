@@ -20,9 +20,9 @@ LLAVA = "fixtures/configs/tiny-llava-1.5"
 QWEN3 = "fixtures/configs/tiny-qwen3"
 LLAVA_7B = "fixtures/checkpoints/llava-1.5-7b-hf"
 OPTIONS = {
-    "predict": "dump format help output plan strict templates",
+    "predict": "dump format help output plan settings strict templates",
     "inspect": "config format help output strict templates tensors",
-    "explain": "format help output plan strict templates",
+    "explain": "format help output plan settings strict templates",
     "list": "format help output",
 }
 CLEAN = {k: v for k, v in os.environ.items()
@@ -163,8 +163,48 @@ class Usage(Case):
         self.refused(2, "seq", "predict", LLAVA, "seq=many")
         self.refused(2, "gpu=.*no such card", "predict", LLAVA, "gpu=abacus")
         self.refused(2, "optimizer=muon is not supported", "predict", LLAVA, "optimizer=muon")
+        for word in ("task=dpo", "pairs=2", "ref_model=full"):
+            self.refused(2, word + " is not supported", "predict", LLAVA, word)
         self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
         self.refused(2, "'layers.0' is 2 modules: .*COMPONENT.layers.0", "explain", LLAVA, "layers.0")
+
+    def test_settings_files(self):
+        """Words and --plan win over files; every setting says who gave it; bad files say where."""
+        zero = self.path("zero2.json", '{\n "train_micro_batch_size_per_gpu": "auto",\n'
+                                       ' "zero_optimization": {"stage": 2,\n  "overlap_comm": true}}')
+        launch = self.path("launch.sh", "torchrun --nproc_per_node 2 train.py --deepspeed zero2.json \\\n"
+                                        "  --bf16 True --per_device_train_batch_size 4\n")
+        files = ["--settings", zero, "-s", launch]
+        plan = json.loads(self.answer("predict", LLAVA, "seq=64", *files, "-f", "json"))["plan"]
+        self.assertEqual(plan["strategy"], {"value": "zero2", "origin": "given", "by": zero + ":3"})
+        self.assertEqual(plan["zero.overlap_comm"], {"value": "on", "origin": "given", "by": zero + ":4"})
+        self.assertEqual(plan["micro_batch"], {"value": "4", "origin": "given", "by": launch + ":2"})
+        self.assertEqual(plan["clip_grad"],
+                         {"value": "on", "origin": "default", "by": "default of DeepSpeed"})
+        self.assertEqual(plan["seq"], {"value": "64", "origin": "given"})
+        self.assertEqual(plan["gpus"]["value"], "2")
+        other = self.path("plan.json", '{"gpus": 8}')
+        plan = json.loads(self.answer("predict", LLAVA, *files, "--plan", other, "micro_batch=1", "-f",
+                                      "json"))["plan"]
+        self.assertEqual(plan["micro_batch"], {"value": "1", "origin": "given"})
+        self.assertEqual(plan["gpus"], {"value": "8", "origin": "given"})
+        text = self.answer("predict", LLAVA, *files)
+        self.assertIn("strategy=zero2", text)
+        self.assertRegex(re.sub(r"\s+", " ", text), "strategy=zero2 given by [^ ]*zero2.json:3")
+        self.assertIn("optimizer=adamw-fused default of TrainingArguments", re.sub(r"\s+", " ", text))
+        dump = self.answer("predict", LLAVA, *files, "--dump", "plan")
+        self.assertIn("strategy = zero2  given by %s:3\n" % zero, dump)
+        self.assertIn("accumulation = 1  default of TrainingArguments\n", dump)
+        self.answer("explain", LLAVA, "decoder", *files)
+        bad = self.path("bad.yaml", "base_model: x\nadapter: [lora\n")
+        self.refused(3, "bad.yaml:3: .*flow sequence", "predict", LLAVA, "--settings", bad)
+        self.refused(3, "none.yaml: there is no such file", "predict", LLAVA, "-s", self.path("none.yaml"))
+        self.refused(2, "strategy=zero3 is not supported", "predict", LLAVA, "-s",
+                     self.path("zero3.json", '{"zero_optimization": {"stage": 3}}'))
+        doubt = self.path("doubt.json", '{"zero_optimization": {"stage": 2}, "amp": {"enabled": true}}')
+        found = json.loads(self.answer("predict", LLAVA, "-s", doubt, "-f", "json"))["findings"]
+        self.assertIn(("V0321", "warn", doubt + ":1"),
+                      [(f["id"], f["severity"], f["subject"]) for f in found])
 
     def test_help(self):
         self.assertEqual(self.answer("--help"), self.answer("help"))
