@@ -18,7 +18,8 @@ struct adapt {
     uint32_t lora, linear, dropout; /* classes */
     uint32_t packed, packed_lora;   /* Linear and PEFT's module around it, when matrices are packed */
     vram_sym weight;
-    uint32_t *scope_map, *param_map;
+    uint32_t *scope_map, *param_map, *tie_map;
+    bool *saved;                    /* by scope: PEFT trains a copy of it (modules_to_save) */
     const char *targets;
 };
 
@@ -84,7 +85,7 @@ static const struct vram_param *weight_of(const struct adapt *a, const struct vr
 static bool adapted(const struct adapt *a, uint32_t scope)
 {
     const struct vram_scope *s = &a->from->scopes[scope];
-    return is_linear(a, s->cls) && s->end == scope + 1 &&
+    return is_linear(a, s->cls) && s->end == scope + 1 && !(a->saved && a->saved[scope]) &&
            vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
            targeted(a, vram_sym_text(a->cx->syms, s->path)) && weight_of(a, s);
 }
@@ -115,16 +116,31 @@ static bool transposed(const struct adapt *a, const struct vram_scope *s,
            out.u.i == w->dims[1] && w->dims[0] != w->dims[1];
 }
 
+static struct vram_param *copy_param(struct adapt *a, uint32_t old, uint32_t new)
+{
+    struct vram_param *p = &a->to->params[a->to->nparams++];
+    *p = a->from->params[old];
+    p->scope = new;
+    return p;
+}
+
+/* Of a saved module the original comes first and stays; who is tied to it stays so. */
 static int copy_params(struct adapt *a, uint32_t old, uint32_t new)
 {
     const struct vram_scope *s = &a->from->scopes[old];
     struct vram_scope *t = &a->to->scopes[new];
     t->first_param = a->to->nparams;
     t->nparams = s->nparams;
-    for (uint32_t i = 0; i < s->nparams; i++) {
-        a->param_map[s->first_param + i] = a->to->nparams;
-        a->to->params[a->to->nparams] = a->from->params[s->first_param + i];
-        a->to->params[a->to->nparams++].scope = new;
+    for (uint32_t i = s->first_param; i < s->first_param + s->nparams; i++) {
+        a->tie_map[i] = a->param_map[i] = a->to->nparams;
+        copy_param(a, i, new)->original = a->saved[old];
+    }
+    for (uint32_t i = s->first_param; a->saved[old] && i < s->first_param + s->nparams; i++) {
+        a->param_map[i] = a->to->nparams;
+        struct vram_param *copy = copy_param(a, i, new);
+        copy->adapter = true;
+        copy->tied_to = copy->tensor = VRAM_NO_INDEX;
+        t->nparams++;
     }
     return VRAM_OK;
 }
@@ -355,11 +371,11 @@ static void renumber(struct adapt *a)
         t->list_scopes[i] = a->scope_map[a->from->list_scopes[i]];
     for (uint32_t i = 0; i < t->nparams; i++)
         if (t->params[i].tied_to != VRAM_NO_INDEX)
-            t->params[i].tied_to = a->param_map[t->params[i].tied_to];
+            t->params[i].tied_to = a->tie_map[t->params[i].tied_to];
 }
 
-/* n modules get adapters, npacked are packed */
-static int room(struct adapt *a, uint32_t n, uint32_t npacked)
+/* n modules get adapters, npacked are packed, nsaved parameters are copied */
+static int room(struct adapt *a, uint32_t n, uint32_t npacked, uint32_t nsaved)
 {
     const struct vram_tree *f = a->from;
     struct vram_tree *t = a->to;
@@ -372,14 +388,16 @@ static int room(struct adapt *a, uint32_t n, uint32_t npacked)
                    3 * t->program->classes.at[a->linear].nmembers +
                    t->program->classes.at[a->dropout].nmembers;
     t->scopes = vram_arena_array(arena, (size_t)f->nscopes + 4 * (size_t)n, sizeof *t->scopes);
-    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n + (size_t)parts * npacked,
+    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n + (size_t)parts * npacked + nsaved,
                                  sizeof *t->params);
     t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n + (size_t)own * npacked,
                                   sizeof *t->members);
     t->list_scopes = vram_arena_array(arena, f->nlist_scopes, sizeof *t->list_scopes);
     a->scope_map = vram_arena_array(arena, f->nscopes, sizeof *a->scope_map);
     a->param_map = vram_arena_array(arena, f->nparams, sizeof *a->param_map);
-    if (!t->scopes || !t->params || !t->members || !t->list_scopes || !a->scope_map || !a->param_map)
+    a->tie_map = vram_arena_array(arena, f->nparams, sizeof *a->tie_map);
+    if (!t->scopes || !t->params || !t->members || !t->list_scopes || !a->scope_map || !a->param_map ||
+        !a->tie_map)
         return vram_fail_memory(a->cx);
     t->nscopes = t->nparams = t->nmembers = 0;
     t->nlist_scopes = f->nlist_scopes;
@@ -401,6 +419,40 @@ static int report_unmatched(const struct adapt *a)
                                "'%.*s' matches no Linear of the LoRA components", (int)n, p));
         p += n + (p[n] == ',');
     }
+    return VRAM_OK;
+}
+
+/* lora.modules_to_save names modules by the end of their path; train.embeddings=full is the input
+ * embedding and the output layer.  Everything below is saved, too. */
+static bool asks_to_save(const struct adapt *a, const char *list, bool embeddings, uint32_t i)
+{
+    const struct vram_scope *s = &a->from->scopes[i];
+    const char *path = vram_sym_text(a->cx->syms, s->path);
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, ",");
+        if (ends_with(path, p, n))
+            return true;
+        p += n + (p[n] == ',');
+    }
+    return embeddings && (s->input_embedding ||
+                          (s->end == i + 1 && !strcmp(vram_sym_text(a->cx->syms, s->component), "lm_head")));
+}
+
+static int find_saved(struct adapt *a, bool lora, uint32_t *nsaved)
+{
+    const struct vram_plan *plan = a->setup->plan;
+    bool embeddings = vram_plan_is(plan, VRAM_KEY_TRAIN_EMBEDDINGS, "full");
+    const char *list = vram_plan_text(plan, VRAM_KEY_LORA_MODULES_TO_SAVE);
+    *nsaved = 0;
+    a->saved = vram_arena_array(a->cx->arena, a->from->nscopes, sizeof *a->saved);
+    if (!a->saved)
+        return vram_fail_memory(a->cx);
+    for (uint32_t i = 0; lora && i < a->from->nscopes; i++) {
+        a->saved[i] = (i && a->saved[a->from->scopes[i].parent]) || asks_to_save(a, list, embeddings, i);
+        *nsaved += a->saved[i] ? a->from->scopes[i].nparams : 0;
+    }
+    if (lora && *list && !*nsaved)
+        return vram_find(a->cx, VRAM_F_SETTING_UNUSED, "lora.modules_to_save", "'%s' matches no module", list);
     return VRAM_OK;
 }
 
@@ -426,7 +478,7 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
 {
     struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out,
                       .targets = vram_plan_text(setup->plan, VRAM_KEY_LORA_TARGETS)};
-    uint32_t n = 0, npacked = 0;
+    uint32_t n = 0, npacked = 0, nsaved;
     *out = *tree;
     out->syms = cx->syms;
     if (!tree->known || (setup->mode != VRAM_MODE_TRAIN && !setup->packing))
@@ -460,7 +512,8 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
         return VRAM_OK;
     if (n)
         VRAM_TRY(report_unmatched(&a));
-    VRAM_TRY(room(&a, n, npacked));
+    VRAM_TRY(find_saved(&a, n != 0, &nsaved));
+    VRAM_TRY(room(&a, n, npacked, nsaved));
     for (uint32_t i = 0; i < tree->nscopes; i++) {
         if (adapted(&a, i)) {
             VRAM_TRY(wrap(&a, i));

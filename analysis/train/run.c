@@ -30,7 +30,8 @@ static void load_one(struct vram_loop *l, uint32_t i)
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
     if (x->storage)
         m->events->storages[x->storage->id].param = i;
-    x->requires_grad = !p->buffer && !p->packed && vram_dtype_is_float((enum vram_dtype)x->dtype) &&
+    x->requires_grad = !p->buffer && !p->packed && !p->original &&
+                       vram_dtype_is_float((enum vram_dtype)x->dtype) &&
                        (p->adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
     l->run->requires_grad[i] = x->requires_grad;
     l->run->dtype[i] = x->dtype;

@@ -125,6 +125,19 @@ class Settings(Case):
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
 
+    def test_saved_modules(self):
+        def parameters(*words):
+            report = json.loads(self.answer("predict", QWEN3, "seq=64", "train=lora", *words, "--format", "json"))
+            return report["model"]["parameters"]
+        config = json.load(open(os.path.join(ROOT, QWEN3, "config.json")))
+        embedding = config["vocab_size"] * config["hidden_size"]
+        plain, saved = parameters(), parameters("train.embeddings=full")
+        # a copy of each, though the output layer is tied to the embedding
+        self.assertEqual(saved["total"] - plain["total"], 2 * embedding)
+        self.assertEqual(saved["trainable"] - plain["trainable"], 2 * embedding)
+        one = parameters("lora.modules_to_save=embed_tokens")
+        self.assertEqual(one["trainable"] - plain["trainable"], embedding)
+
     def test_room_for_pictures(self):
         report = json.loads(self.answer("predict", LLAVA, "text_tokens=30", "images=2", "--format", "json"))
         tokens = int(report["plan"]["seq"]["value"]) - 30
