@@ -129,6 +129,7 @@ static void run_states(struct vram_loop *l)
         if (m->accumulated)
             m->accumulated(m, p, p->grad);
     }
+    vram_optimizer_backward_end(&l->optimizer);
     if (l->s->strategy->step)
         l->s->strategy->step(&l->strategy);
     else

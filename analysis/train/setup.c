@@ -71,6 +71,30 @@ static int resolve_mode(struct resolver *r)
     return VRAM_OK;
 }
 
+/* Rules know versions between these; what changed outside optimizers is not followed. */
+static int resolve_version(struct resolver *r, enum vram_key key, int oldest, int newest, int *out)
+{
+    const char *name = vram_settings[key].key, *given = vram_plan_text(r->plan, key);
+    int version = (int)(vram_plan_int(r->plan, key) / 1000);
+    *out = version < oldest ? oldest : version > newest ? newest : version;
+    if (!vram_plan_given(r->plan, key))
+        return VRAM_OK;
+    if (version != *out)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_VERSION, name, "%s=%s is %s than what the rules know: read as %d.%d",
+                           name, given, version < oldest ? "older" : "newer", *out / 1000, *out % 1000));
+    else if (version != newest)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_VERSION, name,
+                           "%s=%s: optimizers and their default follow it, the rest is that of %d.%d", name,
+                           given, newest / 1000, newest % 1000));
+    return note(r, name, given, "given");
+}
+
+static int resolve_versions(struct resolver *r)
+{
+    VRAM_TRY(resolve_version(r, VRAM_KEY_TRANSFORMERS, 4029, 5024, &r->s->transformers));
+    return resolve_version(r, VRAM_KEY_TORCH, 2000, 2009, &r->s->torch);
+}
+
 static int resolve_strategy(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -374,27 +398,68 @@ static int resolve_loss(struct resolver *r)
     return VRAM_OK;
 }
 
-static int resolve_optimizer(struct resolver *r)
+static int put_optimizer(struct resolver *r)
 {
     struct vram_setup *s = r->s;
-    const char *name = vram_plan_text(r->plan, VRAM_KEY_OPTIMIZER);
-    s->optimizer = vram_optimizer_find(s->mode == VRAM_MODE_TRAIN ? name : "none");
-    if (!s->optimizer)
-        return unsupported(r, VRAM_KEY_OPTIMIZER);
-    bool lists = !strcmp(name, "adamw") || !strcmp(name, "adam") || !strncmp(name, "sgd", 3);
-    s->foreach = vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_FOREACH, lists);
-    s->clip = vram_plan_on(r->plan, VRAM_KEY_CLIP_GRAD, true);
-    if (s->mode != VRAM_MODE_TRAIN)
-        return VRAM_OK;
-    const enum vram_key off[] = {VRAM_KEY_OPTIMIZER_IN_BACKWARD, VRAM_KEY_COMPILE, VRAM_KEY_FLOAT8};
-    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
-        if (vram_plan_on(r->plan, off[i], false))
-            return unsupported(r, off[i]);
-    VRAM_TRY(note_plan(r, VRAM_KEY_OPTIMIZER));
+    bool lists = vram_optimizer_has_lists(s->optimizer);
+    VRAM_TRY(note(r, "optimizer", s->optimizer->name,
+                  vram_plan_given(r->plan, VRAM_KEY_OPTIMIZER) ? "given" : "default"));
     if (lists)
         VRAM_TRY(note(r, "optimizer.foreach", s->foreach ? "on" : "off",
                       vram_plan_given(r->plan, VRAM_KEY_OPTIMIZER_FOREACH) ? "given" : "default"));
+    if (s->optimizer->targets)
+        VRAM_TRY(note_plan(r, VRAM_KEY_OPTIMIZER_RANK));
+    if (s->optimizer->targets)
+        VRAM_TRY(note_plan(r, VRAM_KEY_OPTIMIZER_TARGETS));
+    if (s->in_backward)
+        VRAM_TRY(note(r, "optimizer_in_backward", "on",
+                      s->optimizer->in_backward ? "default" : "given"));
     return note_plan(r, VRAM_KEY_CLIP_GRAD);
+}
+
+/* One gradient at a time: nothing can wait for the others. */
+static int check_in_backward(struct resolver *r)
+{
+    const struct vram_setup *s = r->s;
+    const char *name = s->optimizer->name;
+    if (s->accumulation > 1)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "optimizer=%s steps inside backward: accumulation must be 1", name);
+    if (strcmp(s->strategy->name, "none") != 0)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "optimizer=%s steps inside backward: not under strategy=%s", name, s->strategy->name);
+    return VRAM_OK;
+}
+
+static int resolve_optimizer(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    bool given = vram_plan_given(r->plan, VRAM_KEY_OPTIMIZER), train = s->mode == VRAM_MODE_TRAIN;
+    const char *name = given ? vram_plan_text(r->plan, VRAM_KEY_OPTIMIZER)
+                             : vram_default_optimizer(s->transformers, s->torch);
+    s->optimizer = vram_optimizer_find(train ? name : "none");
+    if (!s->optimizer)
+        return unsupported(r, VRAM_KEY_OPTIMIZER);
+    if (s->optimizer->read_as) {
+        VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "optimizer", "optimizer=%s is read as %s: %s", name,
+                           s->optimizer->read_as, s->optimizer->note));
+        s->optimizer = vram_optimizer_find(s->optimizer->read_as);
+    }
+    s->foreach = vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_FOREACH, vram_optimizer_has_lists(s->optimizer));
+    s->clip = vram_plan_on(r->plan, VRAM_KEY_CLIP_GRAD, true);
+    s->optimizer_rank = vram_plan_int(r->plan, VRAM_KEY_OPTIMIZER_RANK);
+    s->optimizer_targets = vram_plan_text(r->plan, VRAM_KEY_OPTIMIZER_TARGETS);
+    s->in_backward = s->optimizer->in_backward ||
+                     vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_IN_BACKWARD, false);
+    if (!train)
+        return VRAM_OK;
+    const enum vram_key off[] = {VRAM_KEY_COMPILE, VRAM_KEY_FLOAT8};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        if (vram_plan_on(r->plan, off[i], false))
+            return unsupported(r, off[i]);
+    if (s->in_backward)
+        VRAM_TRY(check_in_backward(r));
+    return put_optimizer(r);
 }
 
 static int resolve_gpu(struct resolver *r)
@@ -424,6 +489,7 @@ int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
     struct resolver r = {cx, plan, tree, out};
     *out = (struct vram_setup){.plan = plan};
     VRAM_TRY(resolve_mode(&r));
+    VRAM_TRY(resolve_versions(&r));
     VRAM_TRY(resolve_strategy(&r));
     VRAM_TRY(resolve_precision(&r));
     VRAM_TRY(resolve_components(&r));
