@@ -74,6 +74,13 @@ bool vram_param_is_embedding(const struct vram_optimizer *o, const struct vram_h
     return is_a(o->m, p, "Embedding");
 }
 
+/* or more than two dimensions, as a convolution's */
+bool vram_param_is_matrix(const struct vram_optimizer *o, const struct vram_handle *p)
+{
+    (void)o;
+    return p->rank >= 2;
+}
+
 /* weights of Linears whose path holds an item (transformers check_target_module_exists) */
 bool vram_param_is_target(const struct vram_optimizer *o, const struct vram_handle *p)
 {
@@ -99,19 +106,18 @@ void vram_optimizer_group(struct vram_optimizer *o)
     struct vram_machine *m = o->m;
     const struct vram_tree *tree = m->tree;
     const uint8_t *scopes = undecayed_scopes(m);
-    bool targets = o->row->targets;
-    o->decayed = targets ? -1 : 0; /* groups of low rank have no weight decay */
+    o->decayed = o->row->second ? -1 : 0;
     for (int g = 0; g < 2; g++)
         o->params[g] = vram_machine_alloc(m, tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < tree->nparams; i++) {
         struct vram_handle *p = m->params[i];
         if (!p || p->param != i || !p->requires_grad)
             continue;
-        bool second = targets ? vram_param_is_target(o, p) : !decays(m, scopes, &tree->params[i]);
+        bool second = o->row->second ? o->row->second(o, p) : !decays(m, scopes, &tree->params[i]);
         o->group[i] = second;
         o->params[second][o->n[second]++] = p;
     }
-    if (targets && !o->n[1] &&
+    if (o->row->low_rank && !o->n[1] &&
         vram_find(m->cx, VRAM_F_SETTING_UNUSED, "optimizer.targets", "no weight of a Linear is a target of %s",
                   o->row->name))
         vram_throw_memory(m);

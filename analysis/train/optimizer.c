@@ -29,7 +29,7 @@ static void keep(struct vram_optimizer *o, struct vram_handle *p, struct vram_ha
 static bool skipped(const struct vram_optimizer *o, const struct vram_word *w, const struct vram_handle *p)
 {
     return (w->decayed && !o->decays) || (w->undecayed && o->decays) ||
-           (w->first && o->stepped[p->param]);
+           (w->first && o->stepped[p->param]) || (w->later && !o->stepped[p->param]);
 }
 
 static struct vram_handle *make(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
@@ -83,11 +83,21 @@ static void assign(struct vram_optimizer *o, const struct vram_word *w, struct v
     o->names[w->name] = (struct vram_names_value){list, n};
 }
 
-static void move(struct vram_optimizer *o, const struct vram_word *w)
+static void move(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
 {
-    forget(o, w->name);
-    o->names[w->name] = o->names[w->from];
-    o->names[w->from] = (struct vram_names_value){0};
+    struct vram_handle *from = *o->names[w->from].at;
+    if (w->name == VRAM_SCRIPT_GRAD) {
+        vram_let_go(o->m, &p->grad);
+        p->grad = vram_hold(from);
+        vram_set_category(o->m, from, VRAM_CAT_GRADIENT);
+    } else if (w->name == VRAM_SCRIPT_PARAM) {
+        vram_storage_move(o->m, p, from);
+        vram_set_category(o->m, from, VRAM_CAT_PARAMETER);
+    } else {
+        forget(o, w->name);
+        o->names[w->name] = o->names[w->from];
+        o->names[w->from] = (struct vram_names_value){0};
+    }
 }
 
 static void run(struct vram_optimizer *o, const struct vram_script *s, struct vram_handle **p, uint32_t n)
@@ -102,7 +112,7 @@ static void run(struct vram_optimizer *o, const struct vram_script *s, struct vr
         else if (w->act == VRAM_ACT_DROP)
             forget(o, w->name);
         else if (w->act == VRAM_ACT_RENAME)
-            move(o, w);
+            move(o, w, p[0]);
         else if (w->keep == VRAM_KEEP_NO)
             assign(o, w, p, n);
         else
@@ -281,6 +291,20 @@ static void parse(struct vram_optimizer *o)
     }
 }
 
+/* By groups; what is given the model has state for all that is in it, frozen or not. */
+static void construct(struct vram_optimizer *o)
+{
+    struct vram_machine *m = o->m;
+    m->op = VRAM_OP_OPTIMIZER;
+    for (int g = 0; g < 2 && !o->row->in_backward; g++)
+        for (uint32_t i = 0; i < o->n[g]; i++)
+            run(o, script(o, rule_of(o, o->params[g][i]), VRAM_PASS_STATES), &o->params[g][i], 1);
+    for (uint32_t i = 0; i < m->tree->nparams && o->row->in_backward; i++)
+        if (m->params[i] && m->params[i]->param == i && !m->tree->params[i].buffer)
+            run(o, script(o, rule_of(o, m->params[i]), VRAM_PASS_STATES), &m->params[i], 1);
+    m->op = VRAM_OP_LOOP;
+}
+
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
                          const struct vram_setup *setup)
 {
@@ -293,11 +317,8 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
     o->names = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->names);
     o->shared = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->shared);
     vram_optimizer_group(o);
-    m->op = VRAM_OP_OPTIMIZER;
-    for (int g = 0; g < 2 && o->row->at_construction; g++)
-        for (uint32_t i = 0; i < o->n[g]; i++)
-            run(o, script(o, rule_of(o, o->params[g][i]), VRAM_PASS_STATES), &o->params[g][i], 1);
-    m->op = VRAM_OP_LOOP;
+    if (o->row->at_construction && !setup->deepspeed) /* the engine makes them anew, of its partition */
+        construct(o);
 }
 
 /* State that is not on the card is not in the events: it is told. */

@@ -19,6 +19,7 @@ uint32_t vram_dtypes_of(struct vram_handle **p, uint32_t n, uint8_t *out);
 /* groups.c: parameters that train, into the two groups of the row */
 void vram_optimizer_group(struct vram_optimizer *o);
 bool vram_param_is_embedding(const struct vram_optimizer *o, const struct vram_handle *p);
+bool vram_param_is_matrix(const struct vram_optimizer *o, const struct vram_handle *p);
 bool vram_param_is_target(const struct vram_optimizer *o, const struct vram_handle *p);
 
 /* rows of a family, ended by one without a name */

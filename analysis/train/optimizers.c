@@ -56,11 +56,12 @@ const char *vram_default_optimizer(int transformers, int torch)
 
 bool vram_optimizer_varies(const struct vram_optimizer_row *row)
 {
+    /* "param<": the parameter's own memory is a new one */
     for (int i = 0; i < VRAM_OPTIMIZER_RULES; i++) {
         const struct vram_optimizer_rule *r = &row->rules[i];
         const char *texts[] = {r->states, r->each, r->lists};
         for (int k = 0; k < VRAM_PASSES; k++)
-            if (texts[k] && strpbrk(texts[k], "^!"))
+            if (texts[k] && strpbrk(texts[k], "^!+<"))
                 return true;
     }
     return false;
@@ -102,7 +103,7 @@ static void put_words(struct line *l, const char *script, bool states)
 {
     size_t begin = l->n;
     for (const char *p = script ? script : ""; *p; p += strspn(p, " ")) {
-        size_t prefix = strspn(p, "@^&?%!"), n = strcspn(p, " ");
+        size_t prefix = strspn(p, "@^&?%!+"), n = strcspn(p, " ");
         bool state = prefix && memchr(p, '@', prefix) != NULL;
         state = state || (prefix && strcspn(p, "^&") < prefix);
         if (*p != '-' && state == states && !said(l->at + begin, p + prefix, n - prefix)) {

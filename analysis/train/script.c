@@ -45,6 +45,8 @@ static uint8_t name_of(struct reader *r)
     r->at += n;
     if (n == 4 && !memcmp(text, "grad", 4))
         return VRAM_SCRIPT_GRAD;
+    if (n == 5 && !memcmp(text, "param", 5))
+        return VRAM_SCRIPT_PARAM;
     struct vram_script_names *names = r->names;
     for (uint32_t i = 0; i < names->n; i++)
         if (names->length[i] == n && !memcmp(names->at[i], text, n))
@@ -109,6 +111,8 @@ static void word(struct reader *r, struct vram_word *w)
             w->undecayed = true;
         else if (*r->at == '!')
             w->first = true;
+        else if (*r->at == '+')
+            w->later = true;
         else if (*r->at == '@')
             w->keep = VRAM_KEEP_STATE;
         else if (*r->at == '^')
@@ -133,9 +137,10 @@ static void word(struct reader *r, struct vram_word *w)
     } else {
         bad(r);
     }
-    bool gradient = w->name == VRAM_SCRIPT_GRAD || w->from == VRAM_SCRIPT_GRAD;
-    if (gradient || (w->act != VRAM_ACT_NEW && w->keep != VRAM_KEEP_NO))
-        bad(r); /* it can only die; casts and names do not stay */
+    bool own = w->name >= VRAM_SCRIPT_GRAD || w->from >= VRAM_SCRIPT_GRAD;
+    if ((own && (w->act != VRAM_ACT_RENAME || w->from >= VRAM_SCRIPT_GRAD)) ||
+        (w->act != VRAM_ACT_NEW && w->keep != VRAM_KEEP_NO))
+        bad(r); /* the gradient and the parameter only become something; casts and names do not stay */
 }
 
 struct vram_script vram_script_parse(struct vram_machine *m, struct vram_script_names *names,

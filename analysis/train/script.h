@@ -4,12 +4,14 @@
  *
  *     NAME=SIZE    a new tensor; what NAME was dies when the new one is there
  *     NAME~grad    the gradient in fp32 (~param: the parameter): itself when it is that already
- *     NAME<OTHER   NAME is now what OTHER was
+ *     NAME<OTHER   NAME is now what OTHER was (grad<OTHER, param<OTHER: the gradient becomes it; the parameter
+ *                  lives in it)
  *     -NAME        NAME dies (-grad: the parameter's gradient)
  *
  * in front of NAME:   @ state that stays, made when it is not there yet    ^ state made anew each step
  *                     & state of the whole optimizer, made once
  *                     ? only with weight decay    % only without    ! only in the parameter's first step
+ *                     + only in later ones
  *
  * SIZE is a count of elements, factors joined by * and / (rounded up), then :DTYPE when it is not the
  * parameter's, then :host or :managed when it is not on the card.  Factors: n all elements, C the last
@@ -24,7 +26,8 @@ enum vram_act { VRAM_ACT_NEW, VRAM_ACT_CAST, VRAM_ACT_RENAME, VRAM_ACT_DROP };
 enum vram_keep { VRAM_KEEP_NO, VRAM_KEEP_STATE, VRAM_KEEP_REMADE, VRAM_KEEP_SHARED };
 enum vram_place { VRAM_PLACE_CARD, VRAM_PLACE_HOST, VRAM_PLACE_MANAGED };
 
-enum { VRAM_SCRIPT_NAMES = 24, VRAM_SCRIPT_FACTORS = 6, VRAM_SCRIPT_GRAD = VRAM_SCRIPT_NAMES };
+enum { VRAM_SCRIPT_NAMES = 24, VRAM_SCRIPT_FACTORS = 6, VRAM_SCRIPT_GRAD = VRAM_SCRIPT_NAMES,
+       VRAM_SCRIPT_PARAM };
 
 struct vram_factor {
     char letter;    /* 0: number */
@@ -34,9 +37,9 @@ struct vram_factor {
 
 struct vram_word {
     uint8_t act, keep, place;
-    bool decayed, undecayed, first;
+    bool decayed, undecayed, first, later;
     bool grad;      /* CAST: of the gradient, not the parameter */
-    uint8_t name;   /* number of the name; VRAM_SCRIPT_GRAD: the gradient */
+    uint8_t name;   /* number of the name; VRAM_SCRIPT_GRAD, _PARAM: these */
     uint8_t from;   /* RENAME */
     uint8_t dtype;  /* VRAM_DT_NONE: the parameter's */
     uint8_t nfactors;

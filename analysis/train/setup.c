@@ -407,20 +407,21 @@ static int put_optimizer(struct resolver *r)
     if (lists)
         VRAM_TRY(note(r, "optimizer.foreach", s->foreach ? "on" : "off",
                       vram_plan_given(r->plan, VRAM_KEY_OPTIMIZER_FOREACH) ? "given" : "default"));
-    if (s->optimizer->targets)
+    if (s->optimizer->low_rank)
         VRAM_TRY(note_plan(r, VRAM_KEY_OPTIMIZER_RANK));
-    if (s->optimizer->targets)
+    if (s->optimizer->low_rank)
         VRAM_TRY(note_plan(r, VRAM_KEY_OPTIMIZER_TARGETS));
     if (s->in_backward)
         VRAM_TRY(note(r, "optimizer_in_backward", "on",
                       s->optimizer->in_backward ? "default" : "given"));
-    return note_plan(r, VRAM_KEY_CLIP_GRAD);
+    return note(r, "clip_grad", s->clip ? "on" : "off",
+                vram_plan_given(r->plan, VRAM_KEY_CLIP_GRAD) ? "given" : "default");
 }
 
 /* One gradient at a time: nothing can wait for the others. */
 static int check_in_backward(struct resolver *r)
 {
-    const struct vram_setup *s = r->s;
+    struct vram_setup *s = r->s;
     const char *name = s->optimizer->name;
     if (s->accumulation > 1)
         return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
@@ -428,6 +429,11 @@ static int check_in_backward(struct resolver *r)
     if (strcmp(s->strategy->name, "none") != 0)
         return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
                          "optimizer=%s steps inside backward: not under strategy=%s", name, s->strategy->name);
+    if (s->clip && vram_plan_given(r->plan, VRAM_KEY_CLIP_GRAD))
+        VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED, "clip_grad",
+                           "optimizer=%s steps inside backward, before all gradients are there: none is clipped",
+                           name));
+    s->clip = false;
     return VRAM_OK;
 }
 
@@ -445,6 +451,9 @@ static int resolve_optimizer(struct resolver *r)
                            s->optimizer->read_as, s->optimizer->note));
         s->optimizer = vram_optimizer_find(s->optimizer->read_as);
     }
+    if (s->optimizer->unknown)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_ASSUMED, "optimizer", "optimizer=%s: %s", name,
+                           s->optimizer->unknown));
     s->foreach = vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_FOREACH, vram_optimizer_has_lists(s->optimizer));
     s->clip = vram_plan_on(r->plan, VRAM_KEY_CLIP_GRAD, true);
     s->optimizer_rank = vram_plan_int(r->plan, VRAM_KEY_OPTIMIZER_RANK);

@@ -94,7 +94,7 @@ int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,
 
 /* ---- optimizers (rows in optimizers/, their step in optimizer.c) --------------------------- */
 
-enum { VRAM_OPTIMIZER_RULES = 6 };
+enum { VRAM_OPTIMIZER_RULES = 8 };
 /* When it steps instead of behind backward: as a gradient is stored, or when the next one comes. */
 enum vram_in_backward { VRAM_BACKWARD_NO, VRAM_BACKWARD_STORED, VRAM_BACKWARD_NEXT };
 enum vram_optimizer_pass { VRAM_PASS_STATES, VRAM_PASS_EACH, VRAM_PASS_LISTS, VRAM_PASSES };
@@ -117,8 +117,11 @@ struct vram_optimizer_row {
     bool no_step;
     bool at_construction;  /* states are there before the first step */
     bool one_function;     /* names live from parameter to parameter and group to group of a step */
-    bool targets;          /* groups are the low-rank targets and the others */
+    bool low_rank;         /* optimizer.rank and optimizer.targets are read */
+    bool (*second)(const struct vram_optimizer *o, const struct vram_handle *p); /* what the second group
+                              has, none with weight decay; NULL = what has no weight decay */
     enum vram_in_backward in_backward;
+    const char *unknown;   /* what is not counted, told with every prediction; NULL = nothing */
     const char *read_as;   /* runs as this row, with a finding: note says why */
     struct vram_optimizer_rule rules[VRAM_OPTIMIZER_RULES]; /* the first that is for a parameter */
 };

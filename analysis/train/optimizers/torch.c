@@ -5,14 +5,9 @@
  * capturable, no maximize.
  */
 #include "train/optimizer.h"
+#include "train/optimizers/adafactor.h"
 
 #define ADAM_STATES "@exp_avg=n @exp_avg_sq=n"
-
-static bool is_matrix(const struct vram_optimizer *o, const struct vram_handle *p)
-{
-    (void)o;
-    return p->rank >= 2;
-}
 
 /* what torch.optim.Muon is given where the rest has an AdamW: hidden matrices */
 static bool is_hidden_matrix(const struct vram_optimizer *o, const struct vram_handle *p)
@@ -20,6 +15,11 @@ static bool is_hidden_matrix(const struct vram_optimizer *o, const struct vram_h
     const struct vram_tree *t = o->m->tree;
     return p->rank == 2 && p->param < t->nparams && !vram_param_is_embedding(o, p) &&
            t->scopes[t->params[p->param].scope].component != vram_sym_find(t->syms, "lm_head", 7);
+}
+
+static bool is_not_hidden(const struct vram_optimizer *o, const struct vram_handle *p)
+{
+    return !is_hidden_matrix(o, p);
 }
 
 static bool is_hidden_bf16(const struct vram_optimizer *o, const struct vram_handle *p)
@@ -33,9 +33,6 @@ static bool is_hidden_bf16(const struct vram_optimizer *o, const struct vram_han
  * place of the one before; in bf16 whatever the gradient is */
 #define NS_ONE "gram=m*m:bf16 poly=m*m:bf16 x=n:bf16"
 #define NEWTON_SCHULZ NS_ONE " " NS_ONE " " NS_ONE " " NS_ONE " " NS_ONE " -gram -poly"
-
-/* root mean square: a norm and its quotient */
-#define RMS(name) "norm=1:fp32 " name "=1:fp32 -norm"
 
 const struct vram_optimizer_row vram_optimizers_torch[] = {
     {.name = "adamw-fused",
@@ -114,7 +111,8 @@ const struct vram_optimizer_row vram_optimizers_torch[] = {
     {.name = "muon+adamw",
      .aliases = "",
      .source = "torch/optim/_muon.py (2.9); the rest as adamw",
-     .note = "hidden matrices by Muon; embeddings, the head, norms and biases by AdamW",
+     .note = "first Muon, for hidden matrices, then AdamW for embeddings, the head, norms and biases",
+     .second = is_not_hidden,
      .rules = {{.when = "hidden matrices in bf16", .applies = is_hidden_bf16, .states = "@momentum=n",
                 .each = "update=n -x " NORM NEWTON_SCHULZ " -update"},
                {.when = "other hidden matrices", .applies = is_hidden_matrix, .states = "@momentum=n",
@@ -129,13 +127,7 @@ const struct vram_optimizer_row vram_optimizers_torch[] = {
      .aliases = "",
      .source = "transformers/optimization.py Adafactor",
      .one_function = true,
-     .rules = {{.when = "matrices", .applies = is_matrix,
-                .each = "-grad32 grad32~grad @row=n/C:fp32 @column=n/R:fp32 -param param~param " RMS("^rms") " "
-                        "square=n:fp32 update=n:fp32 -square rows=n/C:fp32 -rows columns=n/R:fp32 -columns "
-                        "mean=n/C/R:fp32 rows=n/C:fp32 -mean columns=n/R:fp32 product=n:fp32 -rows -columns "
-                        "update<product " RMS("ratio") " quotient=1:fp32 -ratio -quotient negated=n:fp32 -negated"},
-               {.each = "-grad32 grad32~grad @square_avg=n:fp32 -param param~param " RMS("^rms") " "
-                        "square=n:fp32 update=n:fp32 -square update=n:fp32 " RMS("ratio")
-                        " quotient=1:fp32 -ratio -quotient negated=n:fp32 -negated"}}},
+     .rules = {{.when = "matrices", .applies = vram_param_is_matrix, .each = ADAFACTOR_MATRIX},
+               {.each = ADAFACTOR_VECTOR}}},
     {.name = "none", .aliases = "", .source = "forward and backward only", .no_step = true},
     {.name = NULL}};

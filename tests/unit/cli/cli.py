@@ -102,7 +102,7 @@ class Usage(Case):
         self.refused(2, "micro_batch", "predict", LLAVA, "micro_batch=0")
         self.refused(2, "seq", "predict", LLAVA, "seq=many")
         self.refused(2, "gpu=.*no such card", "predict", LLAVA, "gpu=abacus")
-        self.refused(2, "optimizer=badam is not supported", "predict", LLAVA, "optimizer=muon")
+        self.refused(2, "optimizer=badam is not supported", "predict", LLAVA, "optimizer=badam")
         self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
         self.refused(2, "'layers.0' is 2 modules: .*COMPONENT.layers.0", "explain", LLAVA, "layers.0")
 
