@@ -118,15 +118,18 @@ void vram_optimizer_describe(const struct vram_optimizer_row *row, bool states, 
 {
     struct line l = {out, 0, size};
     *out = 0;
+    if (row->read_as) {
+        put(&l, "as ", 3);
+        put(&l, row->read_as, strlen(row->read_as));
+    }
     for (int i = 0; i < VRAM_OPTIMIZER_RULES; i++) {
         const struct vram_optimizer_rule *r = &row->rules[i];
         size_t begin = l.n;
         if (i && (r->states || r->each))
             put(&l, "; ", 2);
-        if (r->when) {
-            put(&l, r->when, strlen(r->when));
-            put(&l, ":", 1);
-        }
+        const char *when = r->when ? r->when : i && (r->states || r->each) ? "otherwise" : "";
+        put(&l, when, strlen(when));
+        put(&l, ":", *when != 0);
         size_t before = l.n;
         put_words(&l, states ? r->states : NULL, true);
         put_words(&l, !states && r->lists ? r->lists : r->each, states);
