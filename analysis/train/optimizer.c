@@ -19,27 +19,31 @@ static void keep(struct vram_optimizer *o, struct vram_handle *p, struct vram_ha
         if (p->param < o->m->tree->nparams)
             row->param = p->param;
         else /* a flat partition: its states divide as it does */
-            row->share = vram_share_scale(o->m, o->share[p->param - o->m->tree->nparams], row->bytes);
+            row->share =
+                vram_share_scale(o->m, o->share[p->param - o->m->tree->nparams], row->bytes);
     }
     struct vram_handle *old = *at;
     *at = x;
     vram_drop(o->m, old);
 }
 
-static bool skipped(const struct vram_optimizer *o, const struct vram_word *w, const struct vram_handle *p)
+static bool skipped(const struct vram_optimizer *o, const struct vram_word *w,
+                    const struct vram_handle *p)
 {
     return (w->decayed && !o->decays) || (w->undecayed && o->decays) ||
            (w->first && o->stepped[p->param]) || (w->later && !o->stepped[p->param]);
 }
 
-static struct vram_handle *make(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
+static struct vram_handle *make(struct vram_optimizer *o, const struct vram_word *w,
+                                struct vram_handle *p)
 {
     struct vram_machine *m = o->m;
     if (p->param < m->tree->nparams)
         m->scope = m->tree->params[p->param].scope;
     if (w->act == VRAM_ACT_CAST) {
         struct vram_handle *from = w->grad ? p->grad : p;
-        return !from || from->dtype == w->dtype ? vram_hold(from) : vram_new_like(m, from, (enum vram_dtype)w->dtype);
+        return !from || from->dtype == w->dtype ? vram_hold(from)
+                                                : vram_new_like(m, from, (enum vram_dtype)w->dtype);
     }
     int64_t shape[1] = {vram_script_elements(m, w, p, o->setup->optimizer_rank)};
     enum vram_dtype dtype = (enum vram_dtype)(w->dtype ? w->dtype : p->dtype);
@@ -47,7 +51,8 @@ static struct vram_handle *make(struct vram_optimizer *o, const struct vram_word
 }
 
 /* Bytes that are not on the card. */
-static void elsewhere(struct vram_optimizer *o, const struct vram_word *w, const struct vram_handle *p)
+static void elsewhere(struct vram_optimizer *o, const struct vram_word *w,
+                      const struct vram_handle *p)
 {
     uint64_t bytes = 0;
     int64_t n = vram_script_elements(o->m, w, p, o->setup->optimizer_rank);
@@ -59,7 +64,9 @@ static void elsewhere(struct vram_optimizer *o, const struct vram_word *w, const
 
 static void state(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
 {
-    struct vram_handle **at = w->keep == VRAM_KEEP_SHARED ? &o->shared[w->name] : &o->state[(size_t)p->param * o->nstates + w->name];
+    struct vram_handle **at = w->keep == VRAM_KEEP_SHARED
+                                  ? &o->shared[w->name]
+                                  : &o->state[(size_t)p->param * o->nstates + w->name];
     if (w->place != VRAM_PLACE_CARD)
         elsewhere(o, w, p);
     else if (!*at || w->keep == VRAM_KEEP_REMADE)
@@ -74,7 +81,8 @@ static void forget(struct vram_optimizer *o, uint32_t name)
 }
 
 /* a name becomes a list with one tensor for each parameter */
-static void assign(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle **p, uint32_t n)
+static void assign(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle **p,
+                   uint32_t n)
 {
     struct vram_handle **list = vram_machine_alloc(o->m, n, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < n; i++)
@@ -100,24 +108,32 @@ static void move(struct vram_optimizer *o, const struct vram_word *w, struct vra
     }
 }
 
-static void run(struct vram_optimizer *o, const struct vram_script *s, struct vram_handle **p, uint32_t n)
+static void run_word(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle **p,
+                     uint32_t n)
 {
-    for (uint32_t k = 0; k < s->n; k++) {
-        const struct vram_word *w = &s->at[k];
-        if (n && skipped(o, w, p[0]))
-            continue;
-        if (w->act == VRAM_ACT_DROP && w->name == VRAM_SCRIPT_GRAD)
-            for (uint32_t i = 0; i < n; i++)
-                vram_let_go(o->m, &p[i]->grad);
-        else if (w->act == VRAM_ACT_DROP)
-            forget(o, w->name);
-        else if (w->act == VRAM_ACT_RENAME)
-            move(o, w, p[0]);
-        else if (w->keep == VRAM_KEEP_NO)
-            assign(o, w, p, n);
-        else
-            for (uint32_t i = 0; i < n; i++)
-                state(o, w, p[i]);
+    if (skipped(o, w, p[0]))
+        return;
+    if (w->act == VRAM_ACT_DROP)
+        forget(o, w->name);
+    else if (w->act == VRAM_ACT_RENAME)
+        move(o, w, p[0]);
+    else if (w->keep == VRAM_KEEP_NO)
+        assign(o, w, p, n);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            state(o, w, p[i]);
+}
+
+static void run(struct vram_optimizer *o, const struct vram_script *s, struct vram_handle **p,
+                uint32_t n)
+{
+    for (uint32_t from = 0, to; from < s->n; from = to) {
+        bool inner = s->at[from].inner;
+        for (to = from + 1; inner && to < s->n && s->at[to].inner;)
+            to++;
+        for (uint32_t i = 0; i < (inner ? n : 1); i++)
+            for (uint32_t k = from; k < to; k++)
+                run_word(o, &s->at[k], p + i, inner ? 1 : n);
     }
 }
 
@@ -140,7 +156,8 @@ static uint32_t rule_of(const struct vram_optimizer *o, const struct vram_handle
     return i;
 }
 
-static struct vram_script *script(const struct vram_optimizer *o, uint32_t rule, enum vram_optimizer_pass pass)
+static struct vram_script *script(const struct vram_optimizer *o, uint32_t rule,
+                                  enum vram_optimizer_pass pass)
 {
     static struct vram_script none;
     return rule < VRAM_OPTIMIZER_RULES ? &o->scripts[rule * VRAM_PASSES + pass] : &none;
@@ -250,7 +267,8 @@ static void step_one(struct vram_optimizer *o, struct vram_handle *p)
 void vram_optimizer_accumulated(struct vram_optimizer *o, struct vram_handle *leaf)
 {
     struct vram_handle *now = leaf;
-    if (!o->setup->in_backward || o->row->no_step || leaf->param >= o->m->tree->nparams || !leaf->grad)
+    if (!o->setup->in_backward || o->row->no_step || leaf->param >= o->m->tree->nparams ||
+        !leaf->grad)
         return;
     if (o->row->in_backward == VRAM_BACKWARD_NEXT) {
         now = o->pending;
@@ -317,7 +335,8 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
     o->names = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->names);
     o->shared = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->shared);
     vram_optimizer_group(o);
-    if (o->row->at_construction && !setup->deepspeed) /* the engine makes them anew, of its partition */
+    if (o->row->at_construction &&
+        !setup->deepspeed) /* the engine makes them anew, of its partition */
         construct(o);
 }
 
@@ -326,10 +345,11 @@ static int report_elsewhere(struct vram_optimizer *o)
 {
     const char *name = o->row->name;
     if (o->managed)
-        VRAM_TRY(vram_find(o->m->cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
-                           "%s: %llu bytes of state in managed memory: outside the allocator, on the card "
-                           "while they are used and as long as there is room", name,
-                           (unsigned long long)o->managed));
+        VRAM_TRY(vram_find(
+            o->m->cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
+            "%s: %llu bytes of state in managed memory: outside the allocator, on the card "
+            "while they are used and as long as there is room",
+            name, (unsigned long long)o->managed));
     if (o->host)
         VRAM_TRY(vram_find(o->m->cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
                            "%s: %llu bytes of parameters, gradients and state in host memory", name,

@@ -46,7 +46,8 @@ const struct vram_optimizer_row *vram_optimizer_find(const char *name)
     return NULL;
 }
 
-/* training_args.py of the releases; 4.31 is the last one with its own AdamW, 4.54 the first with fused */
+/* training_args.py of the releases; 4.31 is the last one with its own AdamW, 4.54 the first with
+ * fused */
 const char *vram_default_optimizer(int transformers, int torch)
 {
     if (transformers < 4032)
@@ -102,8 +103,8 @@ static bool said(const char *text, const char *word, size_t n)
 static void put_words(struct line *l, const char *script, bool states)
 {
     size_t begin = l->n;
-    for (const char *p = script ? script : ""; *p; p += strspn(p, " ")) {
-        size_t prefix = strspn(p, "@^&?%!+"), n = strcspn(p, " ");
+    for (const char *p = script ? script : ""; *p; p += strspn(p, "] ")) {
+        size_t prefix = strspn(p, "[@^&?%!+"), n = strcspn(p, "] ");
         bool state = prefix && memchr(p, '@', prefix) != NULL;
         state = state || (prefix && strcspn(p, "^&") < prefix);
         if (*p != '-' && state == states && !said(l->at + begin, p + prefix, n - prefix)) {
@@ -114,7 +115,8 @@ static void put_words(struct line *l, const char *script, bool states)
     }
 }
 
-void vram_optimizer_describe(const struct vram_optimizer_row *row, bool states, char *out, size_t size)
+void vram_optimizer_describe(const struct vram_optimizer_row *row, bool states, char *out,
+                             size_t size)
 {
     struct line l = {out, 0, size};
     *out = 0;

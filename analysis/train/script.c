@@ -12,6 +12,7 @@ struct reader {
     struct vram_machine *m;
     struct vram_script_names *names;
     const char *text, *at;
+    bool inner;
 };
 
 __attribute__((noreturn)) static void bad(const struct reader *r)
@@ -38,7 +39,7 @@ static bool take_text(struct reader *r, const char *text)
 
 static uint8_t name_of(struct reader *r)
 {
-    size_t n = strcspn(r->at, "=~< ");
+    size_t n = strcspn(r->at, "=~<] ");
     const char *text = r->at;
     if (!n || n > 30)
         bad(r);
@@ -82,7 +83,7 @@ static void size(struct reader *r, struct vram_word *w)
         factor(r, w, *r->at++ == '/');
     while (take(r, ':')) {
         char name[16] = {0};
-        size_t n = strcspn(r->at, ": ");
+        size_t n = strcspn(r->at, ":] ");
         if (take_text(r, "host")) {
             w->place = VRAM_PLACE_HOST;
         } else if (take_text(r, "managed")) {
@@ -99,6 +100,8 @@ static void size(struct reader *r, struct vram_word *w)
 
 static void word(struct reader *r, struct vram_word *w)
 {
+    r->inner = take(r, '[') || r->inner;
+    w->inner = r->inner;
     if (take(r, '-')) {
         w->act = VRAM_ACT_DROP;
         w->name = name_of(r);
@@ -140,7 +143,8 @@ static void word(struct reader *r, struct vram_word *w)
     bool own = w->name >= VRAM_SCRIPT_GRAD || w->from >= VRAM_SCRIPT_GRAD;
     if ((own && (w->act != VRAM_ACT_RENAME || w->from >= VRAM_SCRIPT_GRAD)) ||
         (w->act != VRAM_ACT_NEW && w->keep != VRAM_KEEP_NO))
-        bad(r); /* the gradient and the parameter only become something; casts and names do not stay */
+        bad(r); /* the gradient and the parameter only become something; casts and names do not stay
+                 */
 }
 
 struct vram_script vram_script_parse(struct vram_machine *m, struct vram_script_names *names,
@@ -153,8 +157,9 @@ struct vram_script vram_script_parse(struct vram_machine *m, struct vram_script_
     for (const char *p = text; *p; p++)
         most += *p == ' ';
     s.at = vram_machine_alloc(m, most, sizeof *s.at);
-    for (struct reader r = {m, names, text, text}; *r.at;) {
+    for (struct reader r = {m, names, text, text, false}; *r.at;) {
         word(&r, &s.at[s.n++]);
+        r.inner = !take(&r, ']') && r.inner;
         if (*r.at && !take(&r, ' '))
             bad(&r);
     }

@@ -6,6 +6,7 @@
  *     NAME~grad    the gradient in fp32 (~param: the parameter): itself when it is that already
  *     NAME<OTHER   NAME is now what OTHER was (grad<OTHER, param<OTHER: the gradient becomes it; the parameter
  *                  lives in it)
+ *     [WORDS]      in a list's script: these for one parameter after the other
  *     -NAME        NAME dies (-grad: the parameter's gradient)
  *
  * in front of NAME:   @ state that stays, made when it is not there yet    ^ state made anew each step
@@ -38,6 +39,7 @@ struct vram_factor {
 struct vram_word {
     uint8_t act, keep, place;
     bool decayed, undecayed, first, later;
+    bool inner;     /* in brackets */
     bool grad;      /* CAST: of the gradient, not the parameter */
     uint8_t name;   /* number of the name; VRAM_SCRIPT_GRAD, _PARAM: these */
     uint8_t from;   /* RENAME */

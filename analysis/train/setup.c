@@ -428,11 +428,12 @@ static int check_in_backward(struct resolver *r)
                          "optimizer=%s steps inside backward: accumulation must be 1", name);
     if (strcmp(s->strategy->name, "none") != 0)
         return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
-                         "optimizer=%s steps inside backward: not under strategy=%s", name, s->strategy->name);
+                         "optimizer=%s steps inside backward: not under strategy=%s", name,
+                         s->strategy->name);
     if (s->clip && vram_plan_given(r->plan, VRAM_KEY_CLIP_GRAD))
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED, "clip_grad",
-                           "optimizer=%s steps inside backward, before all gradients are there: none is clipped",
-                           name));
+                           "optimizer=%s steps inside backward, before all gradients are there: none is "
+                           "clipped", name));
     s->clip = false;
     return VRAM_OK;
 }
@@ -451,6 +452,10 @@ static int resolve_optimizer(struct resolver *r)
                            s->optimizer->read_as, s->optimizer->note));
         s->optimizer = vram_optimizer_find(s->optimizer->read_as);
     }
+    if (s->torch < s->optimizer->since)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "optimizer=%s: torch has it since %d.%d, not in %d.%d", name,
+                         s->optimizer->since / 1000, s->optimizer->since % 1000, s->torch / 1000, s->torch % 1000);
     if (s->optimizer->unknown)
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_ASSUMED, "optimizer", "optimizer=%s: %s", name,
                            s->optimizer->unknown));

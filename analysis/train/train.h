@@ -114,6 +114,7 @@ struct vram_optimizer_row {
     const char *aliases;   /* names of transformers' TrainingArguments and others; "" = the same */
     const char *source;
     const char *note;      /* for people: what the rules do not say; NULL = nothing */
+    int since;             /* version of torch that has it first; 0 = all that are known */
     bool no_step;
     bool at_construction;  /* states are there before the first step */
     bool one_function;     /* names live from parameter to parameter and group to group of a step */

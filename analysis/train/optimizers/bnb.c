@@ -35,11 +35,14 @@ static bool is_paged_32(const struct vram_optimizer *o, const struct vram_handle
 #define TWO_32(place) ONE_32(place) " @state2=n:fp32" place
 #define THREE_32(place) "@state1=2*n:fp32" place " @state2=n:fp32" place
 #define ONE_8(place) SIGNED "@state1=n:u8" place " @absmax1=n/256:fp32"
-#define TWO_8(place) MAPS "@state1=n:u8" place " @state2=n:u8" place " @absmax1=n/256:fp32 @absmax2=n/256:fp32"
+#define TWO_8(place) \
+    MAPS "@state1=n:u8" place " @state2=n:u8" place " @absmax1=n/256:fp32 @absmax2=n/256:fp32"
 /* the scales of two rows of the double state are counted by row */
-#define THREE_8(place) MAPS "@absmax1=n/256*2:fp32 @absmax2=n/256:fp32 @state1=2*n:u8" place " @state2=n:u8" place
+#define THREE_8(place) \
+    MAPS "@absmax1=n/256*2:fp32 @absmax2=n/256:fp32 @state1=2*n:u8" place " @state2=n:u8" place
 
-#define IN_8_BITS(state) {{.when = SMALL, .applies = in_32_bits, .each = state##_32("")}, {.each = state##_8("")}}
+#define IN_8_BITS(state) \
+    {{.when = SMALL, .applies = in_32_bits, .each = state##_32("")}, {.each = state##_8("")}}
 #define PAGED_8_BITS(state) \
     {{.when = SMALL " (" LARGE ")", .applies = is_paged_32, .each = state##_32(":managed")}, \
      {.when = SMALL, .applies = in_32_bits, .each = state##_32("")}, \

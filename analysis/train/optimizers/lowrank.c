@@ -91,8 +91,8 @@ static bool is_wide_small(const struct vram_optimizer *o, const struct vram_hand
 #define SVD_WIDE_32 "@projector=R*m:fp32 !s=m:fp32 !vh=m*C:fp32 " SVD_REST_32 " -s -vh -product low=M*r:fp32"
 #define SVD_TALL_32 "!u=R*m:fp32 !s=m:fp32 @projector=m*C:fp32 " SVD_REST_32 " -u -s -product low=M*r:fp32"
 #define FACTORED(svd, rows, columns) \
-    "-grad32 grad32~grad " svd " grad32<low @row=" rows ":fp32 @column=" columns ":fp32 -param32 param32~param " \
-    RMS("^rms") " square=M*r:fp32 small=M*r:fp32 -square -update r=" rows ":fp32 -r c=" columns ":fp32 -c " \
+    "-grad32 grad32~grad " svd " grad32<low @row=" rows ":fp32 @column=" columns ":fp32 -param32 " \
+    "param32~param " RMS("^rms") " square=M*r:fp32 small=M*r:fp32 -square -update r=" rows ":fp32 -r c=" columns ":fp32 -c " \
     "mean=1:fp32 r=" rows ":fp32 -mean c=" columns ":fp32 product=M*r:fp32 -r -c -small " \
     CLIPPED " back=n:fp32 update=n:fp32 -back -product negated=n:fp32 -negated"
 #define GALORE_ADAFACTOR \
@@ -119,12 +119,14 @@ static bool is_wide_small(const struct vram_optimizer *o, const struct vram_hand
 
 #define GALORE_SOURCE "galore_torch/adamw.py, galore_projector.py; transformers trainer_optimizer.py"
 #define GALORE_8_SOURCE "galore_torch/adamw8bit.py, galore_projector.py; bitsandbytes/optim/optimizer.py"
+#define SOLVER "the workspace of the singular value decomposition is not counted"
 #define APOLLO_SOURCE "apollo_torch/apollo.py, random_projector.py; transformers trainer_optimizer.py"
 
 const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "galore-adamw",
      .aliases = "",
      .source = GALORE_SOURCE,
+     .unknown = SOLVER,
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,
@@ -132,6 +134,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "galore-adamw-layerwise",
      .aliases = "",
      .source = GALORE_SOURCE,
+     .unknown = SOLVER,
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,
@@ -140,6 +143,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "galore-adamw-8bit",
      .aliases = "",
      .source = GALORE_8_SOURCE,
+     .unknown = SOLVER,
      .low_rank = true,
      .second = vram_param_is_target,
      .one_function = true,
@@ -147,6 +151,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "galore-adamw-8bit-layerwise",
      .aliases = "",
      .source = GALORE_8_SOURCE,
+     .unknown = SOLVER,
      .low_rank = true,
      .second = vram_param_is_target,
      .in_backward = VRAM_BACKWARD_STORED,
@@ -163,6 +168,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "galore-adafactor",
      .aliases = "",
      .source = "galore_torch/adafactor.py, galore_projector.py; transformers trainer_optimizer.py",
+     .unknown = SOLVER,
      .low_rank = true,
      .second = vram_param_is_target,
      .one_function = true,
@@ -170,6 +176,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "galore-adafactor-layerwise",
      .aliases = "",
      .source = "galore_torch/adafactor.py, galore_projector.py",
+     .unknown = SOLVER,
      .note = "transformers 5.24 leaves relative_step on under this name, which Adafactor refuses beside a rate",
      .low_rank = true,
      .second = vram_param_is_target,

@@ -86,8 +86,8 @@ static bool is_block(const struct vram_optimizer *o, const struct vram_handle *p
 }
 
 #define MINI(first, means) \
-    "@m=n " first "@vmean=" means " square=n mean=" means " -square root=" means " h=" means " -root inverse=" means \
-    " size=" means " -inverse update=n negated=n -negated"
+    "@m=n " first "@vmean=" means " square=n mean=" means " -square root=" means " h=" means \
+    " -root inverse=" means " size=" means " -inverse update=n negated=n -negated"
 
 /* ---- SOAP ----------------------------------------------------------------------------------- */
 
@@ -112,8 +112,8 @@ static bool is_block(const struct vram_optimizer *o, const struct vram_handle *p
 #define SIDE_16(side, k) "!eye=" k "*" k ":fp32 @pre" side "=" k "*" k " -eye @inverse" side "=" k "*" k
 #define SIDE_32(side, k) "@pre" side "=" k "*" k " @inverse" side "=" k "*" k
 #define POWER_16(k) \
-    "wide=" k "*" k ":fp32 u=" k "*" k ":fp32 s=" k ":fp32 v=" k "*" k ":fp32 -wide scaled=" k "*" k ":fp32 root=" \
-    k "*" k ":fp32 -scaled narrow=" k "*" k " -root -u -s -v -narrow"
+    "wide=" k "*" k ":fp32 u=" k "*" k ":fp32 s=" k ":fp32 v=" k "*" k ":fp32 -wide scaled=" k "*" k \
+    ":fp32 root=" k "*" k ":fp32 -scaled narrow=" k "*" k " -root -u -s -v -narrow"
 #define POWER_32(k) \
     "u=" k "*" k " s=" k " v=" k "*" k " scaled=" k "*" k " root=" k "*" k " -scaled -u -s -v -root"
 
@@ -165,17 +165,22 @@ const struct vram_optimizer_row vram_optimizers_others[] = {
      .aliases = "",
      .source = "pytorch_optimizer/optimizer/soap.py",
      .note = "the first step makes state alone; the refresh of the bases every ten steps is as large as in it",
-     .unknown = "matrices with a side above 10000 are counted without preconditioners",
+     .unknown = "matrices with a side above 10000 are counted without preconditioners, the solver "
+                "without workspace",
      .one_function = true,
-     .rules = {{.when = "16-bit matrices up to 10000 wide", .applies = is_preconditioned_16, .each = SOAP(BASIS_16)},
-               {.when = "other matrices up to 10000 wide", .applies = is_preconditioned, .each = SOAP(BASIS_32)},
+     .rules = {{.when = "16-bit matrices up to 10000 wide", .applies = is_preconditioned_16,
+                .each = SOAP(BASIS_16)},
+               {.when = "other matrices up to 10000 wide", .applies = is_preconditioned,
+                .each = SOAP(BASIS_32)},
                {.each = ADAM_STATES " -gradient +square=n -square +root=n -projected +update=n"}}},
     {.name = "shampoo",
      .aliases = "",
      .source = "pytorch_optimizer/optimizer/shampoo.py",
      .one_function = true,
-     .unknown = "tensors of more than two dimensions are counted without preconditioners",
-     .rules = {{.when = "16-bit matrices", .applies = is_matrix_16, .states = SIDE_16("1", "R") " " SIDE_16("2", "C"),
+     .unknown = "tensors of more than two dimensions are counted without preconditioners, the "
+                "solver without workspace",
+     .rules = {{.when = "16-bit matrices", .applies = is_matrix_16,
+                .states = SIDE_16("1", "R") " " SIDE_16("2", "C"),
                 .each = "-copy " POWER_16("R") " product=n copy=n -product " POWER_16("C") " ^momentum=n"},
                {.when = "16-bit vectors", .applies = is_vector_16, .states = SIDE_16("1", "n"),
                 .each = "-copy " POWER_16("n") " ^momentum=n"},
@@ -187,7 +192,8 @@ const struct vram_optimizer_row vram_optimizers_others[] = {
     {.name = "sophia",
      .aliases = "",
      .source = "pytorch_optimizer/optimizer/sophia.py SophiaH, read",
-     .unknown = "the graph that backward keeps for the estimate of the Hessian, and the estimate, are not counted",
+     .unknown = "the graph that backward keeps for the estimate of the Hessian, and the estimate, "
+                "are not counted",
      .rules = {{.states = "@momentum=n @hessian_moment=n", .each = "@hessian=n update=n",
                 .lists = "@hessian=n updates=n updates=n"}}},
     {.name = "adam-mini",
@@ -206,9 +212,11 @@ const struct vram_optimizer_row vram_optimizers_others[] = {
      .rules = {{.each = "@exp_avg=n:fp32 @exp_avg_sq=n:fp32 root=n:fp32 denominator=n:fp32 -root"}}},
     {.name = "adamw-apex-fused",
      .aliases = "",
-     .source = "transformers before 5.24",
-     .note = "apex FusedAdam keeps its state in fp32, which is not counted so",
-     .read_as = "adamw-fused"},
+     .source = "apex/optimizers/fused_adam.py, read",
+     .note = "gone from transformers since",
+     .rules = {{.when = "16 bit", .applies = is_16_bit,
+                .each = "!zeros=n @exp_avg=n:fp32 -zeros !zeros=n @exp_avg_sq=n:fp32 -zeros"},
+               {.each = ADAM_STATES}}},
     {.name = "adamw-torch-xla",
      .aliases = "",
      .source = "transformers 5.24 trainer_optimizer.py",

@@ -27,6 +27,10 @@ static bool is_hidden_bf16(const struct vram_optimizer *o, const struct vram_han
     return p->dtype == VRAM_DT_BF16 && is_hidden_matrix(o, p);
 }
 
+/* before torch 2.3 the root and the rate had names, which live on */
+#define RADAM_BEFORE \
+    "?decayed=n corrected=n root=n inverse=n rate=n -inverse a=n b=n -a c=n -b -c -decayed"
+
 #define NORM "norm=1:bf16 least=1:bf16 -norm -least "
 
 /* Newton-Schulz: five times the Gram matrix, its polynomial and the next iterate, each name taking the
@@ -65,7 +69,10 @@ const struct vram_optimizer_row vram_optimizers_torch[] = {
      .aliases = "",
      .source = "torch/optim/adagrad.py",
      .at_construction = true,
-     .rules = {{.states = "@sum=n", .each = "?decayed=n root=n -decayed",
+     .rules = {{.when = "torch before 2.1", .until = 2001, .states = "@sum=n",
+                .each = "?decayed=n root=n -decayed",
+                .lists = "-decayed ?decayed=n roots=n sums=n -roots products=n quotients=n -products"},
+               {.states = "@sum=n", .each = "?decayed=n root=n -decayed",
                 .lists = "?decayed=n roots=n %numerators=n"}}},
     {.name = "rmsprop",
      .aliases = "",
@@ -75,13 +82,20 @@ const struct vram_optimizer_row vram_optimizers_torch[] = {
     {.name = "nadam",
      .aliases = "",
      .source = "torch/optim/nadam.py",
-     .rules = {{.states = ADAM_STATES, .each = "?decayed=n mean=n root=n -mean -decayed",
+     .rules = {{.when = "torch before 2.1", .until = 2001, .states = ADAM_STATES,
+                .each = "?decayed=n mean=n root=n -mean -decayed",
+                .lists = "-decayed ?decayed=n roots=n denominators=n"},
+               {.states = ADAM_STATES, .each = "?decayed=n mean=n root=n -mean -decayed",
                 .lists = "-decayed ?decayed=n roots=n"}}},
     {.name = "radam",
      .aliases = "",
      .source = "torch/optim/radam.py",
      .note = "as from the sixth step on, when the variance is rectified",
-     .rules = {{.states = ADAM_STATES,
+     .rules = {{.when = "torch before 2.1", .until = 2001, .states = ADAM_STATES, .each = RADAM_BEFORE,
+                .lists = "-decayed ?decayed=n roots=n denominators=n denominators=n"},
+               {.when = "torch before 2.3", .until = 2003, .states = ADAM_STATES, .each = RADAM_BEFORE,
+                .lists = "?decayed=n -decayed roots=n -roots"},
+               {.states = ADAM_STATES,
                 .each = "?decayed=n corrected=n a=n root=n inverse=n rate=n -inverse -root "
                         "b=n -a -rate c=n -b -c -decayed",
                 .lists = "?decayed=n -decayed roots=n -roots"}}},
@@ -93,25 +107,32 @@ const struct vram_optimizer_row vram_optimizers_torch[] = {
     {.name = "adamax",
      .aliases = "",
      .source = "torch/optim/adamax.py",
-     .rules = {{.states = "@exp_avg=n @exp_inf=n", .each = "?decayed=n abs=n -abs -decayed",
+     .rules = {{.when = "torch before 2.3", .until = 2003, .states = "@exp_avg=n @exp_inf=n",
+                .each = "-decayed ?decayed=n abs=n both=2*n -abs",
+                .lists = "-decayed ?decayed=n [abs=n both=2*n -abs places=n:i64 -places]"},
+               {.states = "@exp_avg=n @exp_inf=n", .each = "?decayed=n abs=n -abs -decayed",
                 .lists = "?decayed=n -decayed %abs=n -abs"}}},
     {.name = "asgd",
      .aliases = "",
      .source = "torch/optim/asgd.py",
-     .rules = {{.states = "@step=1:fp32 @eta=1:fp32 @mu=1:fp32 @ax=n", .each = "?decayed=n -decayed",
+     .rules = {{.when = "torch before 2.2", .until = 2002,
+                .states = "@step=1:fp32 @eta=1:fp32 @mu=1:fp32 @ax=n",
+                .each = "?decayed=n -decayed", .lists = "?decayed=n -decayed"},
+               {.states = "@step=1:fp32 @eta=1:fp32 @mu=1:fp32 @ax=n", .each = "?decayed=n -decayed",
                 .lists = "sum=n -sum difference=n -difference"}}},
     {.name = "rprop",
      .aliases = "",
      .source = "torch/optim/rprop.py",
-     .note = "masks of single tensors are left out of the foreach form",
      .rules = {{.states = "@prev=n @step_size=n",
                 .each = "product=n sign=n -product mask=n:bool -mask mask=n:bool -mask mask=n:bool -mask "
                         "clone=n mask=n:bool -mask sign_of=n -sign_of -clone",
-                .lists = "signs=n -signs signs=n -signs"}}},
+                .lists = "signs=n [mask=n:bool -mask mask=n:bool -mask mask=n:bool -mask] "
+                         "[mask=n:bool kept=n -mask -kept] -signs signs=n -signs"}}},
     {.name = "muon+adamw",
      .aliases = "",
      .source = "torch/optim/_muon.py (2.9); the rest as adamw",
      .note = "first Muon, for hidden matrices, then AdamW for embeddings, the head, norms and biases",
+     .since = 2009,
      .second = is_not_hidden,
      .rules = {{.when = "hidden matrices in bf16", .applies = is_hidden_bf16, .states = "@momentum=n",
                 .each = "update=n -x " NORM NEWTON_SCHULZ " -update"},

@@ -103,8 +103,36 @@ class Usage(Case):
         self.refused(2, "seq", "predict", LLAVA, "seq=many")
         self.refused(2, "gpu=.*no such card", "predict", LLAVA, "gpu=abacus")
         self.refused(2, "optimizer=badam is not supported", "predict", LLAVA, "optimizer=badam")
+        self.refused(2, "steps inside backward: accumulation must be 1", "predict", LLAVA, "optimizer=lomo",
+                     "accumulation=2")
+        self.refused(2, "steps inside backward: not under strategy=ddp", "predict", LLAVA, "strategy=ddp",
+                     "gpus=2", "optimizer_in_backward=on")
+        self.refused(2, "muon\\+adamw.*torch has it since 2.9, not in 2.4", "predict", LLAVA,
+                     "optimizer=muon+adamw", "torch=2.4")
         self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
         self.refused(2, "'layers.0' is 2 modules: .*COMPONENT.layers.0", "explain", LLAVA, "layers.0")
+
+    def findings(self, *words):
+        found = json.loads(self.answer("predict", LLAVA, "seq=64", "images=0", *words, "--format", "json"))["findings"]
+        return {f["id"]: f["text"] for f in found}
+
+    def test_findings_of_optimizers(self):
+        self.assertNotIn("V0306", self.findings())
+        self.assertIn("older than what the rules know: read as 2.0", self.findings("torch=1.13")["V0306"])
+        self.assertIn("newer than what the rules know: read as 2.9", self.findings("torch=3.1")["V0306"])
+        self.assertIn("older than what the rules know: read as 4.29", self.findings("transformers=4.9")["V0306"])
+        self.assertIn("optimizers and their default follow it", self.findings("transformers=4.46")["V0306"])
+        self.assertIn("is read as muon+adamw", self.findings("optimizer=muon")["V0303"])
+        self.assertIn("its kernels need", self.findings("optimizer=adamw-4bit")["V0301"])
+        self.assertIn("none is clipped", self.findings("optimizer=lomo", "clip_grad=on")["V0302"])
+        self.assertIn("no weight of a Linear", self.findings("optimizer=apollo", "optimizer.targets=nothing")["V0302"])
+        # the parameters of at least 4,096 elements: themselves, gradients, two states, 4 bytes each
+        host = int(re.search(r"(\d+) bytes .* in host memory", self.findings(
+            "optimizer=adamw-cpu", "precision=fp32")["V0405"]).group(1))
+        self.assertEqual(host % 16, 0)
+        self.assertGreater(host, 0)
+        # no tensor of the model has the 100,000 elements from which on state is paged
+        self.assertNotIn("V0405", self.findings("optimizer=paged-adamw-8bit"))
 
     def test_help(self):
         self.assertEqual(self.answer("--help"), self.answer("help"))

@@ -44,8 +44,16 @@ PACKAGES += [(kind, "", precision) for precision in ("bf16", "fp32") for kind in
     "adam-mini", "soap", "shampoo") if (kind, precision) != ("lomo", "fp32")]
 # steps that a kind takes before its step is always the same
 WARM = {"radam": 5, "schedulefree-radam": 4}
-VERSIONS = [(kind, foreach, "bf16", "torch", version) for version in ("2.0.1", "2.1.0")
-            for kind in ("adamw", "adam") for foreach in ("on", "off")]
+CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "adagrad": "Adagrad", "rmsprop": "RMSprop",
+           "nadam": "NAdam", "radam": "RAdam", "adadelta": "Adadelta", "adamax": "Adamax", "asgd": "ASGD"}
+# the releases where a rule begins or ends; ALL=1 records every kind of every release that DIR has
+CHANGES = {"2.0.1": ("adamw", "adam", "adagrad", "nadam", "radam", "adamax", "asgd"),
+           "2.1.0": ("adamw", "adam", "adagrad", "nadam", "radam", "adamax", "asgd"),
+           "2.2.2": ("radam", "adamax", "asgd"), "2.3.1": ("radam", "adamax")}
+if os.environ.get("ALL"):
+    CHANGES = {d[6:]: LOOP_AND_LISTS + LATER for d in sorted(os.listdir(sys.argv[2])) if d.startswith("torch-")}
+VERSIONS = [(kind, foreach, "bf16", "torch", version) for version, kinds in CHANGES.items() for kind in kinds
+            for foreach in ("on", "off")]
 VERSIONS += [("adamw-hf", "", "bf16", "transformers", "4.31.0")]
 
 
@@ -233,10 +241,10 @@ def earlier(package, version, kind, model, groups, lists):
         exec(source, names)
         return names["AdamW"](groups, lr=1e-3)
     directory = os.path.join(sys.argv[2], "torch-%s" % version, "torch")
-    name = "earlier_%s" % version.replace(".", "_")
+    name, file = "earlier_%s" % version.replace(".", "_"), kind.split("-")[0]
     for module, path in (("", None), (".utils", None), (".utils._foreach_utils", "utils/_foreach_utils.py"),
                          (".optim", None), (".optim.optimizer", "optim/optimizer.py"),
-                         (".optim." + kind, "optim/%s.py" % kind)):
+                         (".optim.adam", "optim/adam.py"), (".optim." + file, "optim/%s.py" % file)):
         if path is None:
             made = types.ModuleType(name + module)
             made.__path__ = []
@@ -250,8 +258,10 @@ def earlier(package, version, kind, model, groups, lists):
         made.__package__ = (name + module).rpartition(".")[0]
         sys.modules[name + module] = made
         exec(compile(source, path, "exec"), made.__dict__)
-    return getattr(sys.modules[name + ".optim." + kind], {"adamw": "AdamW", "adam": "Adam"}[kind])(
-        groups, lr=1e-3, **lists)
+    cls = getattr(sys.modules[name + ".optim." + file], CLASSES[file])
+    more = {"momentum": 0.9} if kind == "sgd-momentum" else {}
+    groups = [{"params": g["params"]} for g in groups] if kind == "rprop" else groups
+    return cls(groups, lr=1e-3, **lists, **more)
 
 
 KINDS = {

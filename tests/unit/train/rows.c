@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- *     rows ROOT    the rows of the optimizers: names, that each runs, and what is true of kinds of them
+ *     rows ROOT    the rows of the optimizers: names, that each runs, and what is true of kinds of
+ * them
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,15 +16,47 @@
 #include "events.h"
 
 /* every value of transformers 5.24's OptimizerNames */
-static const char *const transformers_names[] = {
-    "adamw_torch", "adamw_torch_fused", "adamw_torch_xla", "adamw_torch_npu_fused", "adafactor", "adamw_anyprecision",
-    "adamw_torch_4bit", "adamw_torch_8bit", "ademamix", "sgd", "adagrad", "adamw_bnb_8bit", "adamw_8bit",
-    "ademamix_8bit", "lion_8bit", "lion_32bit", "paged_adamw_32bit", "paged_adamw_8bit", "paged_ademamix_32bit",
-    "paged_ademamix_8bit", "paged_lion_32bit", "paged_lion_8bit", "rmsprop", "rmsprop_bnb", "rmsprop_bnb_8bit",
-    "rmsprop_bnb_32bit", "galore_adamw", "galore_adamw_8bit", "galore_adafactor", "galore_adamw_layerwise",
-    "galore_adamw_8bit_layerwise", "galore_adafactor_layerwise", "lomo", "adalomo", "grokadamw",
-    "schedule_free_radam", "schedule_free_adamw", "schedule_free_sgd", "apollo_adamw", "apollo_adamw_layerwise",
-    "stable_adamw"};
+static const char *const transformers_names[] = {"adamw_torch",
+                                                 "adamw_torch_fused",
+                                                 "adamw_torch_xla",
+                                                 "adamw_torch_npu_fused",
+                                                 "adafactor",
+                                                 "adamw_anyprecision",
+                                                 "adamw_torch_4bit",
+                                                 "adamw_torch_8bit",
+                                                 "ademamix",
+                                                 "sgd",
+                                                 "adagrad",
+                                                 "adamw_bnb_8bit",
+                                                 "adamw_8bit",
+                                                 "ademamix_8bit",
+                                                 "lion_8bit",
+                                                 "lion_32bit",
+                                                 "paged_adamw_32bit",
+                                                 "paged_adamw_8bit",
+                                                 "paged_ademamix_32bit",
+                                                 "paged_ademamix_8bit",
+                                                 "paged_lion_32bit",
+                                                 "paged_lion_8bit",
+                                                 "rmsprop",
+                                                 "rmsprop_bnb",
+                                                 "rmsprop_bnb_8bit",
+                                                 "rmsprop_bnb_32bit",
+                                                 "galore_adamw",
+                                                 "galore_adamw_8bit",
+                                                 "galore_adafactor",
+                                                 "galore_adamw_layerwise",
+                                                 "galore_adamw_8bit_layerwise",
+                                                 "galore_adafactor_layerwise",
+                                                 "lomo",
+                                                 "adalomo",
+                                                 "grokadamw",
+                                                 "schedule_free_radam",
+                                                 "schedule_free_adamw",
+                                                 "schedule_free_sgd",
+                                                 "apollo_adamw",
+                                                 "apollo_adamw_layerwise",
+                                                 "stable_adamw"};
 
 /* words of the setting that have no row yet */
 static const char *const without_row[] = {"badam", "came", "prodigy"};
@@ -59,7 +92,8 @@ static bool has_row(const char *word, size_t n)
 {
     size_t t = table_of("optimizers"), aliases = column_of(t, "aliases");
     for (size_t row = 0; vram_table_cell(t, row, 0); row++)
-        if (among(vram_table_cell(t, row, 0), word, n) || among(vram_table_cell(t, row, aliases), word, n))
+        if (among(vram_table_cell(t, row, 0), word, n) ||
+            among(vram_table_cell(t, row, aliases), word, n))
             return true;
     return false;
 }
@@ -103,10 +137,14 @@ static void words_and_rows(void **state)
     }
 }
 
-/* What a run does, of tensors of a category and an op (NULL: any): most bytes alive, and those at its end. */
+/* What a run does, of tensors of a category and an op (NULL: any): most bytes alive, and those at
+ * its end. */
 static uint64_t most_alive(const struct run *r, const char *category, const char *op, uint64_t *end)
 {
-    struct { uint64_t bytes; bool mine, right; } *s = calloc(r->n + 1, sizeof *s);
+    struct {
+        uint64_t bytes;
+        bool mine, right;
+    } *s = calloc(r->n + 1, sizeof *s);
     uint64_t sum = 0, most = 0;
     assert_non_null(s);
     for (size_t i = 0; i < r->n; i++) {
@@ -116,7 +154,8 @@ static uint64_t most_alive(const struct run *r, const char *category, const char
             s[e->storage].bytes = e->bytes;
             s[e->storage].mine = !op || !strcmp(e->op, op);
         }
-        s[e->storage].right = !e->free && s[e->storage].mine && (!category || !strcmp(e->category, category));
+        s[e->storage].right =
+            !e->free && s[e->storage].mine && (!category || !strcmp(e->category, category));
         sum += s[e->storage].right && !was ? s[e->storage].bytes : 0;
         sum -= was && !s[e->storage].right ? s[e->storage].bytes : 0;
         most = sum > most ? sum : most;
@@ -129,7 +168,8 @@ static uint64_t most_alive(const struct run *r, const char *category, const char
 /* Each row runs, on every kind of tensor, and leaves nothing. */
 static void each_runs(void **state)
 {
-    static const char *const configs[] = {"tiny-qwen3", "tiny-llava-1.5"}, *const precisions[] = {"bf16", "fp32"};
+    static const char *const configs[] = {"tiny-qwen3", "tiny-llava-1.5"}, *const precisions[] = {
+                                                                               "bf16", "fp32"};
     size_t t = table_of("optimizers");
     (void)state;
     for (size_t row = 0; vram_table_cell(t, row, 0); row++)
@@ -137,11 +177,13 @@ static void each_runs(void **state)
             char settings[256];
             struct run r;
             uint64_t end, most;
-            snprintf(settings, sizeof settings, "seq=640 attention=eager optimizer=%s precision=%s optimizer.foreach=%s",
+            snprintf(settings, sizeof settings,
+                     "seq=640 attention=eager optimizer=%s precision=%s optimizer.foreach=%s",
                      vram_table_cell(t, row, 0), precisions[k % 2], k % 3 ? "on" : "off");
             run_events(&r, configs[k / 2], settings);
             uint64_t state_end;
-            most = most_alive(&r, "temporaries", "optimizer", &end) + most_alive(&r, "optimizer", NULL, &state_end);
+            most = most_alive(&r, "temporaries", "optimizer", &end) +
+                   most_alive(&r, "optimizer", NULL, &state_end);
             if (end || state_end)
                 fail_msg("%s leaves %llu bytes", settings, (unsigned long long)(end + state_end));
             bool none = !strcmp(vram_table_cell(t, row, 0), "none") ||
@@ -184,13 +226,15 @@ static uint64_t largest_gradient(const struct run *r)
 /* Gradients never coexist: one, or with hooks on tensors the one that waits and the next. */
 static void one_gradient(void **state)
 {
-    static const struct { const char *settings; bool pairs; } rows[] = {
-        {"optimizer=adamw-fused optimizer_in_backward=on", false},
-        {"optimizer=sgd optimizer_in_backward=on", false},
-        {"optimizer=galore-adamw-layerwise optimizer.rank=8", false},
-        {"optimizer=apollo-layerwise optimizer.rank=8", false},
-        {"optimizer=lomo", true},
-        {"optimizer=adalomo", true}};
+    static const struct {
+        const char *settings;
+        bool pairs;
+    } rows[] = {{"optimizer=adamw-fused optimizer_in_backward=on", false},
+                {"optimizer=sgd optimizer_in_backward=on", false},
+                {"optimizer=galore-adamw-layerwise optimizer.rank=8", false},
+                {"optimizer=apollo-layerwise optimizer.rank=8", false},
+                {"optimizer=lomo", true},
+                {"optimizer=adalomo", true}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char settings[256];
@@ -216,14 +260,20 @@ static void places(void **state)
 {
     enum { CARD_8, CARD_32, SCALES, HOST };
     static const char config[] = "checkpoints/llava-1.5-7b-hf/config.json";
-    static const struct { const char *optimizer; int kind; } rows[] = {
-        {"adamw-8bit", CARD_8}, {"adamw-32bit", CARD_32}, {"paged-adamw-8bit", SCALES}, {"adamw-cpu", HOST}};
+    static const struct {
+        const char *optimizer;
+        int kind;
+    } rows[] = {{"adamw-8bit", CARD_8},
+                {"adamw-32bit", CARD_32},
+                {"paged-adamw-8bit", SCALES},
+                {"adamw-cpu", HOST}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char settings[128];
         struct run r;
         uint64_t expected = 0;
-        snprintf(settings, sizeof settings, "seq=2048 precision=bf16 optimizer=%s", rows[i].optimizer);
+        snprintf(settings, sizeof settings, "seq=2048 precision=bf16 optimizer=%s",
+                 rows[i].optimizer);
         run_events(&r, config, settings);
         for (size_t k = 0; k < vram_model_param_count(r.model); k++) {
             vram_param_view p = {.size = sizeof p};
@@ -260,13 +310,17 @@ static void places(void **state)
 
 /* ---- versions -------------------------------------------------------------------------------- */
 
-/* torch 2.0's list of denominators beside that of roots: one more parameter-sized list at the step's peak. */
+/* torch 2.0's list of denominators beside that of roots: one more parameter-sized list at the
+ * step's peak. */
 static void versions(void **state)
 {
-    static const struct { const char *settings; uint64_t lists; } rows[] = {
-        {"optimizer=adamw torch=2.0", 2}, {"optimizer=adamw torch=2.1", 1}, {"optimizer=adamw", 1},
-        {"torch=2.0", 2},                 {"transformers=4.46", 1},         {"torch=2.7", 1},
-        {"transformers=4.54", 0},         {"", 0}};
+    static const struct {
+        const char *settings;
+        uint64_t lists;
+    } rows[] = {{"optimizer=adamw torch=2.0", 2}, {"optimizer=adamw torch=2.1", 1},
+                {"optimizer=adamw", 1},           {"torch=2.0", 2},
+                {"transformers=4.46", 1},         {"torch=2.7", 1},
+                {"transformers=4.54", 0},         {"", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char settings[128];
@@ -276,16 +330,20 @@ static void versions(void **state)
         uint64_t parameters = live(&r, phase_end(&r, "load"), "parameters", NULL);
         uint64_t made = allocated(&r, "step2.optimizer", "optimizer");
         if (made != rows[i].lists * parameters)
-            fail_msg("%s: %llu of %llu", settings, (unsigned long long)made, (unsigned long long)parameters);
+            fail_msg("%s: %llu of %llu", settings, (unsigned long long)made,
+                     (unsigned long long)parameters);
         run_free(&r);
     }
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_and_rows), cmocka_unit_test(each_runs), cmocka_unit_test(names_of_transformers),
-        cmocka_unit_test(one_gradient),   cmocka_unit_test(places),    cmocka_unit_test(versions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words_and_rows),
+                                       cmocka_unit_test(each_runs),
+                                       cmocka_unit_test(names_of_transformers),
+                                       cmocka_unit_test(one_gradient),
+                                       cmocka_unit_test(places),
+                                       cmocka_unit_test(versions)};
     fixtures_root = argc > 1 ? argv[1] : ".";
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
