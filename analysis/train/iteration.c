@@ -305,6 +305,7 @@ void vram_loop_train(struct vram_loop *l)
     size_t from = l->m.events->n;
     uint32_t first = (uint32_t)l->m.events->nstorages;
     step(l, 1);
+    vram_optimizer_report(&l->optimizer);
     /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
      * to be run */
     bool alike = !l->s->strategy->forward_begin && !vram_optimizer_varies(l->s->optimizer) &&

@@ -340,28 +340,31 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
         construct(o);
 }
 
-/* State that is not on the card is not in the events: it is told. */
-static int report_elsewhere(struct vram_optimizer *o)
+static int find_elsewhere(const struct vram_optimizer *o)
 {
+    struct vram_cx *cx = o->m->cx;
     const char *name = o->row->name;
     if (o->managed)
-        VRAM_TRY(vram_find(
-            o->m->cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
-            "%s: %llu bytes of state in managed memory: outside the allocator, on the card "
-            "while they are used and as long as there is room",
-            name, (unsigned long long)o->managed));
+        VRAM_TRY(vram_find(cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
+                           "%s: %llu bytes of state in managed memory: outside the allocator, on the "
+                           "card while they are used and as long as there is room",
+                           name, (unsigned long long)o->managed));
     if (o->host)
-        VRAM_TRY(vram_find(o->m->cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
+        VRAM_TRY(vram_find(cx, VRAM_F_STATE_ELSEWHERE, "optimizer",
                            "%s: %llu bytes of parameters, gradients and state in host memory", name,
                            (unsigned long long)o->host));
     return VRAM_OK;
 }
 
+void vram_optimizer_report(struct vram_optimizer *o)
+{
+    if (find_elsewhere(o))
+        vram_throw_memory(o->m);
+}
+
 void vram_optimizer_finish(struct vram_optimizer *o)
 {
     size_t n = ((size_t)o->m->tree->nparams + 2) * o->nstates;
-    if (report_elsewhere(o))
-        vram_throw_memory(o->m);
     for (size_t i = 0; i < n; i++)
         vram_let_go(o->m, &o->state[i]);
     for (int k = 0; k < VRAM_SCRIPT_NAMES; k++)

@@ -134,6 +134,7 @@ static void run_states(struct vram_loop *l)
         l->s->strategy->step(&l->strategy);
     else
         vram_optimizer_step(&l->optimizer);
+    vram_optimizer_report(&l->optimizer);
 }
 
 /* Errors of the machine come out here, by longjmp. */

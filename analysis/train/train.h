@@ -172,6 +172,8 @@ void vram_optimizer_forget(struct vram_optimizer *o);
 /* Hooks: a gradient was stored; backward is over. */
 void vram_optimizer_accumulated(struct vram_optimizer *o, struct vram_handle *leaf);
 void vram_optimizer_backward_end(struct vram_optimizer *o);
+/* State that is not on the card is not in the events: behind the first step it is told. */
+void vram_optimizer_report(struct vram_optimizer *o);
 /* Drops all state: the end of the run. */
 void vram_optimizer_finish(struct vram_optimizer *o);
 /* clip.c: the total norm, alive until the step is over; NULL when nothing has a gradient */

@@ -13,11 +13,23 @@ static bool is_16_bit(const struct vram_optimizer *o, const struct vram_handle *
     return p->dtype != VRAM_DT_F32;
 }
 
-/* the matrices that both sides of a preconditioner are for (max_precondition_dim) */
+enum { WIDEST = 10000 }; /* SOAP's max_precondition_dim: larger sides have no preconditioner */
+
 static bool is_preconditioned(const struct vram_optimizer *o, const struct vram_handle *p)
 {
     (void)o;
-    return p->rank == 2 && p->shape[0] <= 10000 && p->shape[1] <= 10000;
+    return p->rank == 2 && p->shape[0] <= WIDEST && p->shape[1] <= WIDEST;
+}
+
+static bool is_half_preconditioned(const struct vram_optimizer *o, const struct vram_handle *p)
+{
+    (void)o;
+    return p->rank == 2 && (p->shape[0] <= WIDEST || p->shape[1] <= WIDEST);
+}
+
+static bool is_half_preconditioned_16(const struct vram_optimizer *o, const struct vram_handle *p)
+{
+    return is_16_bit(o, p) && is_half_preconditioned(o, p);
 }
 
 static bool is_preconditioned_16(const struct vram_optimizer *o, const struct vram_handle *p)
@@ -107,6 +119,11 @@ static bool is_block(const struct vram_optimizer *o, const struct vram_handle *p
     "+step=n +gradient=n -step +square=n -square +root=n +step=n +projected=n -step +ratio=n +step=n -ratio " \
     "+update=n -step +outer=R*R +outer=C*C -outer"
 
+/* one side, the smaller one */
+#define SOAP_HALF(basis) \
+    ADAM_STATES " @left=m*m !outer=m*m " basis("left_basis", "m") " -values -outer " \
+    "+gradient=n +square=n -square +root=n +projected=n +ratio=n +update=n -ratio +outer=m*m -outer"
+
 /* ---- Shampoo: two matrices a side, the inverse root by way of singular values in fp32 -------- */
 
 #define SIDE_16(side, k) "!eye=" k "*" k ":fp32 @pre" side "=" k "*" k " -eye @inverse" side "=" k "*" k
@@ -165,13 +182,17 @@ const struct vram_optimizer_row vram_optimizers_others[] = {
      .aliases = "",
      .source = "pytorch_optimizer/optimizer/soap.py",
      .note = "the first step makes state alone; the refresh of the bases every ten steps is as large as in it",
-     .unknown = "matrices with a side above 10000 are counted without preconditioners, the solver "
-                "without workspace",
+     .unknown = "tensors of more than two dimensions are counted without preconditioners, the "
+                "solver without workspace",
      .one_function = true,
      .rules = {{.when = "16-bit matrices up to 10000 wide", .applies = is_preconditioned_16,
                 .each = SOAP(BASIS_16)},
                {.when = "other matrices up to 10000 wide", .applies = is_preconditioned,
                 .each = SOAP(BASIS_32)},
+               {.when = "16-bit matrices with one such side", .applies = is_half_preconditioned_16,
+                .each = SOAP_HALF(BASIS_16)},
+               {.when = "other matrices with one such side", .applies = is_half_preconditioned,
+                .each = SOAP_HALF(BASIS_32)},
                {.each = ADAM_STATES " -gradient +square=n -square +root=n -projected +update=n"}}},
     {.name = "shampoo",
      .aliases = "",

@@ -255,10 +255,19 @@ static void one_gradient(void **state)
 
 /* ---- where state is -------------------------------------------------------------------------- */
 
-/* The 7B: 291 and more tensors with states of all kinds; bytes by the elements of each. */
+/* SOAP: two squares in bf16 of each side up to 10,000 of a matrix */
+static uint64_t sides(const vram_param_view *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < p->rank && p->rank == 2; d++)
+        sum += p->dims[d] <= 10000 ? 4 * (uint64_t)p->dims[d] * (uint64_t)p->dims[d] : 0;
+    return sum;
+}
+
+/* The 7B: tensors with states of all kinds; bytes by the elements of each. */
 static void places(void **state)
 {
-    enum { CARD_8, CARD_32, SCALES, HOST };
+    enum { CARD_8, CARD_32, SCALES, HOST, SOAP };
     static const char config[] = "checkpoints/llava-1.5-7b-hf/config.json";
     static const struct {
         const char *optimizer;
@@ -266,7 +275,8 @@ static void places(void **state)
     } rows[] = {{"adamw-8bit", CARD_8},
                 {"adamw-32bit", CARD_32},
                 {"paged-adamw-8bit", SCALES},
-                {"adamw-cpu", HOST}};
+                {"adamw-cpu", HOST},
+                    {"soap", SOAP}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char settings[128];
@@ -293,6 +303,8 @@ static void places(void **state)
                 expected += 8 * n;
             else if (rows[i].kind == HOST)
                 expected += n < 4096 ? 4 + 4 * n : 0;
+            else if (rows[i].kind == SOAP)
+                expected += 4 * n + sides(&p);
             else if (wide)
                 expected += rows[i].kind == SCALES && paged ? 0 : 8 * n;
             else
