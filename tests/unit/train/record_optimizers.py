@@ -39,7 +39,7 @@ PACKAGES = [(kind, "", "bf16") for kind in (
 PACKAGES += [(kind, foreach, "bf16") for foreach in ("on", "off") for kind in (
     "schedulefree-adamw", "schedulefree-radam", "lion", "adan")]
 PACKAGES += [(kind, "", precision) for precision in ("bf16", "fp32") for kind in (
-    "galore-adamw", "galore-adamw-8bit", "galore-adafactor", "galore-adamw-layerwise",
+    "stable-adamw", "galore-adamw", "galore-adamw-8bit", "galore-adafactor", "galore-adamw-layerwise",
     "galore-adamw-8bit-layerwise", "galore-adafactor-layerwise", "apollo", "apollo-mini", "apollo-layerwise", "lomo", "adalomo",
     "adam-mini", "soap", "shampoo") if (kind, precision) != ("lomo", "fp32")]
 # steps that a kind takes before its step is always the same
@@ -143,6 +143,13 @@ def of_schedulefree(name, model, groups, lists):
 def grokadamw(model, groups, lists):
     import grokadamw
     return grokadamw.GrokAdamW(groups, lr=1e-3)
+
+
+def stable_adamw(model, groups, lists):
+    """As on a card, where it takes its Triton kernels; they are not run."""
+    import optimi.stableadamw
+    sys.modules["optimi.stableadamw"]._triton_stableadamw = lambda *_, **__: None
+    return optimi.StableAdamW(groups, lr=1e-3, triton=True)
 
 
 def of_pytorch_optimizer(name, model, groups, lists):
@@ -284,7 +291,7 @@ KINDS = {
     "schedulefree-adamw": functools.partial(of_schedulefree, "AdamWScheduleFree"),
     "schedulefree-radam": functools.partial(of_schedulefree, "RAdamScheduleFree"),
     "schedulefree-sgd": functools.partial(of_schedulefree, "SGDScheduleFree"),
-    "grokadamw": grokadamw, "lion": functools.partial(of_pytorch_optimizer, "Lion"),
+    "grokadamw": grokadamw, "stable-adamw": stable_adamw, "lion": functools.partial(of_pytorch_optimizer, "Lion"),
     "adan": functools.partial(of_pytorch_optimizer, "Adan"), "soap": functools.partial(of_pytorch_optimizer, "SOAP"),
     "adam-mini": adam_mini, "shampoo": functools.partial(of_pytorch_optimizer, "Shampoo"),
 }
