@@ -113,7 +113,10 @@ static void run_word(struct vram_optimizer *o, const struct vram_word *w, struct
 {
     if (skipped(o, w, p[0]))
         return;
-    if (w->act == VRAM_ACT_DROP)
+    if (w->act == VRAM_ACT_DROP && w->name == VRAM_SCRIPT_GRAD)
+        for (uint32_t i = 0; i < n; i++)
+            vram_let_go(o->m, &p[i]->grad);
+    else if (w->act == VRAM_ACT_DROP)
         forget(o, w->name);
     else if (w->act == VRAM_ACT_RENAME)
         move(o, w, p[0]);

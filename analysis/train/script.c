@@ -105,6 +105,8 @@ static void word(struct reader *r, struct vram_word *w)
     if (take(r, '-')) {
         w->act = VRAM_ACT_DROP;
         w->name = name_of(r);
+        if (w->name == VRAM_SCRIPT_PARAM)
+            bad(r);
         return;
     }
     for (;; r->at++) {

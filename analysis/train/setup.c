@@ -471,6 +471,10 @@ static int resolve_optimizer(struct resolver *r)
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         if (vram_plan_on(r->plan, off[i], false))
             return unsupported(r, off[i]);
+    if (s->deepspeed && s->optimizer->second)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "optimizer=%s tells tensors apart: not under strategy=%s, which flattens them",
+                         name, s->strategy->name);
     if (s->in_backward)
         VRAM_TRY(check_in_backward(r));
     return put_optimizer(r);

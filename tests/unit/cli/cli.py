@@ -107,6 +107,8 @@ class Usage(Case):
                      "accumulation=2")
         self.refused(2, "steps inside backward: not under strategy=ddp", "predict", LLAVA, "strategy=ddp",
                      "gpus=2", "optimizer_in_backward=on")
+        self.refused(2, "tells tensors apart: not under strategy=zero2", "predict", LLAVA, "strategy=zero2",
+                     "gpus=2", "optimizer=apollo")
         self.refused(2, "muon\\+adamw.*torch has it since 2.9, not in 2.4", "predict", LLAVA,
                      "optimizer=muon+adamw", "torch=2.4")
         self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
