@@ -338,8 +338,7 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
     o->names = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->names);
     o->shared = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->shared);
     vram_optimizer_group(o);
-    if (o->row->at_construction &&
-        !setup->deepspeed) /* the engine makes them anew, of its partition */
+    if (o->row->at_construction && !setup->deepspeed) /* else made anew, of the partition */
         construct(o);
 }
 

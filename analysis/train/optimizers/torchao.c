@@ -47,8 +47,7 @@ const struct vram_optimizer_row vram_optimizers_torchao[] = {
      .aliases = "",
      .source = "torchao/optim/cpu_offload.py CPUOffloadOptimizer",
      .note = "gradients stay on the card until the step is over (offload_gradients=False)",
-     .at_construction = true,
      .rules = {{.when = "fewer than 4096 elements", .applies = is_small,
                 .each = "@step=1:fp32 @exp_avg=n @exp_avg_sq=n"},
-               {.states = "@parameter=n:host @gradient=n:host", .each = "@exp_avg=n:host @exp_avg_sq=n:host"}}},
+               {.each = "@parameter=n:host @gradient=n:host @exp_avg=n:host @exp_avg_sq=n:host"}}},
     {.name = NULL}};

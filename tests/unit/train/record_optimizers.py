@@ -192,6 +192,10 @@ def of_low_rank(name, model, groups, lists):
     return made
 
 
+def gradients(model):
+    return sum(p.grad is not None for p in model.parameters())
+
+
 def layerwise(name, model, groups, lists, watch):
     cls, projected, more = low_rank_class(name)
     for number, group in enumerate(low_rank(model)):
@@ -202,6 +206,7 @@ def layerwise(name, model, groups, lists, watch):
                 made.name2qmap = {k: Elsewhere(x) for k, x in made.name2qmap.items()}
 
             def hook(p, made=made):
+                assert gradients(model) == 1
                 with watch():
                     made.step()
                 made.zero_grad()
@@ -219,8 +224,11 @@ def lomo(name, model, groups, lists, watch):
             step = super().fuse_update()
 
             def watched(x):
+                assert gradients(model) <= 1  # beside x, which is not stored yet
                 with watch():
-                    return step(x)
+                    x = step(x)
+                assert gradients(model) == 0
+                return x
             return watched
     with watch("load"):
         return Watched(model, lr=1e-3)
