@@ -62,11 +62,16 @@ static void elsewhere(struct vram_optimizer *o, const struct vram_word *w,
     *(w->place == VRAM_PLACE_HOST ? &o->host : &o->managed) += bytes;
 }
 
+static struct vram_handle **place_of(struct vram_optimizer *o, const struct vram_word *w,
+                                     const struct vram_handle *p)
+{
+    return w->keep == VRAM_KEEP_SHARED ? &o->shared[w->name]
+                                       : &o->state[(size_t)p->param * o->nstates + w->name];
+}
+
 static void state(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
 {
-    struct vram_handle **at = w->keep == VRAM_KEEP_SHARED
-                                  ? &o->shared[w->name]
-                                  : &o->state[(size_t)p->param * o->nstates + w->name];
+    struct vram_handle **at = place_of(o, w, p);
     if (w->place != VRAM_PLACE_CARD)
         elsewhere(o, w, p);
     else if (!*at || w->keep == VRAM_KEEP_REMADE)
@@ -91,10 +96,23 @@ static void assign(struct vram_optimizer *o, const struct vram_word *w, struct v
     o->names[w->name] = (struct vram_names_value){list, n};
 }
 
+/* the state of one parameter and a name change their tensors */
+static void swap(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
+{
+    struct vram_handle **at = place_of(o, w, p), *old = *at;
+    struct vram_names_value *v = &o->names[w->from];
+    *at = NULL;
+    keep(o, p, at, v->at[0]);
+    v->at[0] = old;
+    v->n = old != NULL;
+}
+
 static void move(struct vram_optimizer *o, const struct vram_word *w, struct vram_handle *p)
 {
     struct vram_handle *from = *o->names[w->from].at;
-    if (w->name == VRAM_SCRIPT_GRAD) {
+    if (w->keep != VRAM_KEEP_NO) {
+        swap(o, w, p);
+    } else if (w->name == VRAM_SCRIPT_GRAD) {
         vram_let_go(o->m, &p->grad);
         p->grad = vram_hold(from);
         vram_set_category(o->m, from, VRAM_CAT_GRADIENT);

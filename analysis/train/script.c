@@ -144,9 +144,8 @@ static void word(struct reader *r, struct vram_word *w)
     }
     bool own = w->name >= VRAM_SCRIPT_GRAD || w->from >= VRAM_SCRIPT_GRAD;
     if ((own && (w->act != VRAM_ACT_RENAME || w->from >= VRAM_SCRIPT_GRAD)) ||
-        (w->act != VRAM_ACT_NEW && w->keep != VRAM_KEEP_NO))
-        bad(r); /* the gradient and the parameter only become something; casts and names do not stay
-                 */
+        (w->act == VRAM_ACT_CAST && w->keep != VRAM_KEEP_NO))
+        bad(r); /* the gradient and the parameter only become something; casts do not stay */
 }
 
 struct vram_script vram_script_parse(struct vram_machine *m, struct vram_script_names *names,

@@ -5,7 +5,7 @@
  *     NAME=SIZE    a new tensor; what NAME was dies when the new one is there
  *     NAME~grad    the gradient in fp32 (~param: the parameter): itself when it is that already
  *     NAME<OTHER   NAME is now what OTHER was (grad<OTHER, param<OTHER: the gradient becomes it; the parameter
- *                  lives in it)
+ *                  lives in it; behind @: the state becomes what OTHER is, and OTHER what the state was)
  *     [WORDS]      in a list's script: these for one parameter after the other
  *     -NAME        NAME dies (-grad: the parameter's gradient)
  *

@@ -2,8 +2,8 @@
  *
  * Optimizers that keep state of projected gradients: GaLore (galore-torch 1.0) and APOLLO (apollo-torch
  * 1.0.3), as transformers 5.24 sets them up: only weights of Linears that are targets, the rest plain,
- * no weight decay.  The projector is made in the first step and every 200 steps; of a fp32 gradient it
- * is a slice of the decomposition, which so stays whole.
+ * no weight decay.  The projector is made anew every 200 steps, and every step here is such a step; of a
+ * fp32 gradient it is a slice of the decomposition, which so stays whole.
  */
 #include "train/optimizer.h"
 #include "train/optimizers/adafactor.h"
@@ -49,11 +49,11 @@ static bool is_wide_small(const struct vram_optimizer *o, const struct vram_hand
 #define TARGETS_TALL "other targets"
 
 /* singular values, and what galore_projector.py multiplies and does not need */
-#define SVD_REST "!diagonal=r*r:fp32 !product=M*r:fp32 -diagonal"
-#define SVD_16 "!wide=n:fp32 !u=R*m:fp32 !s=m:fp32 !vh=m*C:fp32 " SVD_REST " @projector=m*r " \
-               "-wide -u -s -vh -product low=M*r"
-#define SVD_WIDE "@projector=R*m !s=m !vh=m*C " SVD_REST " -s -vh -product low=M*r"
-#define SVD_TALL "!u=R*m !s=m @projector=m*C " SVD_REST " -u -s -product low=M*r"
+#define SVD "u=R*m:fp32 s=m:fp32 vh=m*C:fp32 diagonal=r*r:fp32 product=M*r:fp32 -diagonal "
+#define SVD_END "-u -s -vh -product "
+#define SVD_16 "wide=n:fp32 " SVD "^projector=m*r -wide " SVD_END "low=M*r"
+#define SVD_WIDE SVD "@projector<u " SVD_END "low=M*r:fp32"
+#define SVD_TALL SVD "@projector<vh " SVD_END "low=M*r:fp32"
 
 #define PLAIN_ADAM {.each = "@exp_avg=n @exp_avg_sq=n root=n update=n"}
 #define GALORE_STEP "@exp_avg=M*r @exp_avg_sq=M*r root=M*r small=M*r -update back=n update=n -back -small -low"
@@ -87,24 +87,21 @@ static bool is_wide_small(const struct vram_optimizer *o, const struct vram_hand
 
 /* transformers' Adafactor of the projected gradient, which is fp32 then, and back to the whole; a slice of
  * a fp32 decomposition is the projector whatever the parameter is */
-#define SVD_REST_32 "!diagonal=r*r:fp32 !product=M*r:fp32 -diagonal"
-#define SVD_WIDE_32 "@projector=R*m:fp32 !s=m:fp32 !vh=m*C:fp32 " SVD_REST_32 " -s -vh -product low=M*r:fp32"
-#define SVD_TALL_32 "!u=R*m:fp32 !s=m:fp32 @projector=m*C:fp32 " SVD_REST_32 " -u -s -product low=M*r:fp32"
 #define FACTORED(svd, rows, columns) \
     "-grad32 grad32~grad " svd " grad32<low @row=" rows ":fp32 @column=" columns ":fp32 -param32 " \
     "param32~param " RMS("^rms") " square=M*r:fp32 small=M*r:fp32 -square -update r=" rows ":fp32 -r c=" columns ":fp32 -c " \
     "mean=1:fp32 r=" rows ":fp32 -mean c=" columns ":fp32 product=M*r:fp32 -r -c -small " \
     CLIPPED " back=n:fp32 update=n:fp32 -back -product negated=n:fp32 -negated"
 #define GALORE_ADAFACTOR \
-    {{.when = TARGETS_WIDE, .applies = is_wide, .each = FACTORED(SVD_WIDE_32, "r", "M")}, \
-     {.when = TARGETS_TALL, .applies = vram_param_is_target, .each = FACTORED(SVD_TALL_32, "M", "r")}, \
+    {{.when = TARGETS_WIDE, .applies = is_wide, .each = FACTORED(SVD_WIDE, "r", "M")}, \
+     {.when = TARGETS_TALL, .applies = vram_param_is_target, .each = FACTORED(SVD_TALL, "M", "r")}, \
      {.when = "other matrices", .applies = vram_param_is_matrix, .each = ADAFACTOR_MATRIX}, \
      {.each = ADAFACTOR_VECTOR}}
 
 /* a random matrix in fp32, scaled, then in the gradient's dtype; the factor's norms are per channel */
-#define RANDOM "!random=m*r:fp32 "
-#define PROJECT_16 "!wide=n:fp32 " RANDOM "!even=m*r:fp32 -random @projector=m*r -even -wide low=M*r"
-#define PROJECT_32 RANDOM "@projector=m*r:fp32 -random low=M*r"
+#define PROJECT_16 \
+    "wide=n:fp32 random=m*r:fp32 even=m*r:fp32 -random ^projector=m*r -even -wide low=M*r"
+#define PROJECT_32 "random=m*r:fp32 ^projector=m*r:fp32 -random low=M*r"
 #define APOLLO_STEP "@exp_avg=M*r @exp_avg_sq=M*r root=M*r small=M*r -update " \
                     "norm1=M norm2=M sum=M -norm2 factor=M -norm1 -sum " \
                     "scaled=n +ratio=1 -ratio +scaled=n ^norm=1 -small -low"
@@ -120,6 +117,7 @@ static bool is_wide_small(const struct vram_optimizer *o, const struct vram_hand
 #define GALORE_SOURCE "galore_torch/adamw.py, galore_projector.py; transformers trainer_optimizer.py"
 #define GALORE_8_SOURCE "galore_torch/adamw8bit.py, galore_projector.py; bitsandbytes/optim/optimizer.py"
 #define SOLVER "the workspace of the singular value decomposition is not counted"
+#define ANEW "as in steps that make the projector anew, every 200th"
 #define APOLLO_SOURCE "apollo_torch/apollo.py, random_projector.py; transformers trainer_optimizer.py"
 
 const struct vram_optimizer_row vram_optimizers_lowrank[] = {
@@ -127,6 +125,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
      .aliases = "",
      .source = GALORE_SOURCE,
      .unknown = SOLVER,
+     .note = ANEW,
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,
@@ -135,6 +134,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
      .aliases = "",
      .source = GALORE_SOURCE,
      .unknown = SOLVER,
+     .note = ANEW,
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,
@@ -144,6 +144,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
      .aliases = "",
      .source = GALORE_8_SOURCE,
      .unknown = SOLVER,
+     .note = ANEW,
      .low_rank = true,
      .second = vram_param_is_target,
      .one_function = true,
@@ -152,6 +153,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
      .aliases = "",
      .source = GALORE_8_SOURCE,
      .unknown = SOLVER,
+     .note = ANEW,
      .low_rank = true,
      .second = vram_param_is_target,
      .in_backward = VRAM_BACKWARD_STORED,
@@ -160,7 +162,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "apollo-mini",
      .aliases = "",
      .source = APOLLO_SOURCE,
-     .note = "scale_type=tensor; meant with optimizer.rank=1",
+     .note = ANEW "; scale_type=tensor; meant with optimizer.rank=1",
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,
@@ -169,6 +171,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
      .aliases = "",
      .source = "galore_torch/adafactor.py, galore_projector.py; transformers trainer_optimizer.py",
      .unknown = SOLVER,
+     .note = ANEW,
      .low_rank = true,
      .second = vram_param_is_target,
      .one_function = true,
@@ -186,6 +189,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "apollo",
      .aliases = "apollo-adamw",
      .source = APOLLO_SOURCE,
+     .note = ANEW,
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,
@@ -193,6 +197,7 @@ const struct vram_optimizer_row vram_optimizers_lowrank[] = {
     {.name = "apollo-layerwise",
      .aliases = "apollo-adamw-layerwise",
      .source = APOLLO_SOURCE,
+     .note = ANEW,
      .one_function = true,
      .low_rank = true,
      .second = vram_param_is_target,

@@ -113,16 +113,26 @@ static bool is_block(const struct vram_optimizer *o, const struct vram_handle *p
     " -vectors -sum @" side "=" k "*" k " -narrow"
 #define BASIS_32(side, k) \
     EYE(k) "!made=" k " !vectors=" k "*" k " !values<made -sum @" side "=" k "*" k " -vectors"
-#define SOAP(basis) \
+/* and refreshed by a step of power iteration, which sorts the second moment as well */
+#define REFRESH(k) \
+    "+product=" k "*" k " +small=" k "*" k " +weights=" k " -small +values=" k " +order=" k ":i64 -values " \
+    "+newer=n +iterate=" k "*" k " "
+#define REFRESH_16(fresh, k) \
+    REFRESH(k) "+wide=" k "*" k ":fp32 +q=" k "*" k ":fp32 +rest=" k "*" k ":fp32 -wide +" fresh "=" k "*" k " -q "
+#define REFRESH_32(fresh, k) REFRESH(k) "+" fresh "=" k "*" k " +rest=" k "*" k " "
+#define REFRESHED "-product -weights -order -iterate -rest +@exp_avg_sq<newer +@left_basis<fresh1 -fresh1 "
+#define SOAP(basis, refresh) \
     ADAM_STATES " @left=R*R @right=C*C !outer=R*R !outer=C*C " basis("left_basis", "R") " " \
     basis("right_basis", "C") " -values -outer " \
-    "+step=n +gradient=n -step +square=n -square +root=n +step=n +projected=n -step +ratio=n +step=n -ratio " \
-    "+update=n -step +outer=R*R +outer=C*C -outer"
+    "+step=n +gradient=n -step -newer +square=n -square +root=n +step=n +projected=n -step +ratio=n +step=n -ratio " \
+    "+update=n -step +outer=R*R +outer=C*C " refresh("fresh1", "R") refresh("fresh2", "C") REFRESHED \
+    "+@right_basis<fresh2 -fresh2 -outer"
 
 /* one side, the smaller one */
-#define SOAP_HALF(basis) \
+#define SOAP_HALF(basis, refresh) \
     ADAM_STATES " @left=m*m !outer=m*m " basis("left_basis", "m") " -values -outer " \
-    "+gradient=n +square=n -square +root=n +projected=n +ratio=n +update=n -ratio +outer=m*m -outer"
+    "+gradient=n -newer +square=n -square +root=n +projected=n +ratio=n +update=n -ratio +outer=m*m " \
+    refresh("fresh1", "m") REFRESHED "-outer"
 
 /* ---- Shampoo: two matrices a side, the inverse root by way of singular values in fp32 -------- */
 
@@ -181,19 +191,19 @@ const struct vram_optimizer_row vram_optimizers_others[] = {
     {.name = "soap",
      .aliases = "",
      .source = "pytorch_optimizer/optimizer/soap.py",
-     .note = "the first step makes state alone; the refresh of the bases every ten steps is as large as in it",
+     .note = "the first step makes state alone; then as a step that refreshes the bases, every tenth",
      .unknown = "tensors of more than two dimensions are counted without preconditioners, the "
                 "solver without workspace",
      .one_function = true,
      .rules = {{.when = "16-bit matrices up to 10000 wide", .applies = is_preconditioned_16,
-                .each = SOAP(BASIS_16)},
+                .each = SOAP(BASIS_16, REFRESH_16)},
                {.when = "other matrices up to 10000 wide", .applies = is_preconditioned,
-                .each = SOAP(BASIS_32)},
+                .each = SOAP(BASIS_32, REFRESH_32)},
                {.when = "16-bit matrices with one such side", .applies = is_half_preconditioned_16,
-                .each = SOAP_HALF(BASIS_16)},
+                .each = SOAP_HALF(BASIS_16, REFRESH_16)},
                {.when = "other matrices with one such side", .applies = is_half_preconditioned,
-                .each = SOAP_HALF(BASIS_32)},
-               {.each = ADAM_STATES " -gradient +square=n -square +root=n -projected +update=n"}}},
+                .each = SOAP_HALF(BASIS_32, REFRESH_32)},
+               {.each = ADAM_STATES " -gradient -newer +square=n -square +root=n -projected +update=n"}}},
     {.name = "shampoo",
      .aliases = "",
      .source = "pytorch_optimizer/optimizer/shampoo.py",

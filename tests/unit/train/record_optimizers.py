@@ -4,7 +4,8 @@
 
 The parameters of fixtures/configs/tiny-qwen3 with gradients, in the Trainer's groups, on the CPU.  What is
 smaller than 64 bytes (counters, norms) is left out.  Optimizers that step inside backward get a real
-backward; of others only the step is run.  Run by hand; tests/unit/train reads the text alone.
+backward; of others only the step is run.  What is refreshed every so many steps (projectors, bases) is in each.  Run by hand; tests/unit/train
+reads the text alone.
 
 torch: torch 2.9.1, transformers 5.24.  packages: PINNED.  versions DIR: the optimizer files of earlier
 releases, from DIR/torch-VERSION/torch/optim and DIR/transformers-VERSION, run on torch 2.9.1.
@@ -154,7 +155,8 @@ def stable_adamw(model, groups, lists):
 
 def of_pytorch_optimizer(name, model, groups, lists):
     import pytorch_optimizer
-    return getattr(pytorch_optimizer, name)(groups, lr=1e-3, **lists)
+    more = {"precondition_frequency": 1} if name == "SOAP" else {}
+    return getattr(pytorch_optimizer, name)(groups, lr=1e-3, **lists, **more)
 
 
 def low_rank(model, **more):
@@ -162,7 +164,7 @@ def low_rank(model, **more):
     names = {n + ".weight" for n, m in model.named_modules() if isinstance(m, torch.nn.Linear)}
     targets = [p for n, p in model.named_parameters() if n in names]
     others = [p for n, p in model.named_parameters() if n not in names]
-    return [{"params": others}, {"params": targets, "rank": RANK, "update_proj_gap": 200, "proj_type": "std", **more}]
+    return [{"params": others}, {"params": targets, "rank": RANK, "update_proj_gap": 1, "proj_type": "std", **more}]
 
 
 def low_rank_class(name):
