@@ -54,16 +54,17 @@ static bool is_paged_32(const struct vram_optimizer *o, const struct vram_handle
 #define TWO_STATES "bitsandbytes/optim/optimizer.py Optimizer2State.init_state"
 #define ONE_STATE "bitsandbytes/optim/optimizer.py Optimizer1State.init_state"
 #define THREE_STATES "bitsandbytes/optim/ademamix.py init_state"
+#define PAGED "; paged (get_state_buffer): read"
 
 const struct vram_optimizer_row vram_optimizers_bnb[] = {
     {.name = "adamw-8bit", .aliases = "adamw-bnb-8bit", .source = TWO_STATES, .rules = IN_8_BITS(TWO)},
     {.name = "adamw-32bit", .aliases = "", .source = TWO_STATES, .rules = {{.each = TWO_32("")}}},
-    {.name = "paged-adamw-8bit", .aliases = "", .source = TWO_STATES, .rules = PAGED_8_BITS(TWO)},
-    {.name = "paged-adamw-32bit", .aliases = "", .source = TWO_STATES, .rules = PAGED_32_BITS(TWO)},
+    {.name = "paged-adamw-8bit", .aliases = "", .source = TWO_STATES PAGED, .rules = PAGED_8_BITS(TWO)},
+    {.name = "paged-adamw-32bit", .aliases = "", .source = TWO_STATES PAGED, .rules = PAGED_32_BITS(TWO)},
     {.name = "lion-8bit", .aliases = "", .source = ONE_STATE, .rules = IN_8_BITS(ONE)},
     {.name = "lion-32bit", .aliases = "", .source = ONE_STATE, .rules = {{.each = ONE_32("")}}},
-    {.name = "paged-lion-8bit", .aliases = "", .source = ONE_STATE, .rules = PAGED_8_BITS(ONE)},
-    {.name = "paged-lion-32bit", .aliases = "", .source = ONE_STATE, .rules = PAGED_32_BITS(ONE)},
+    {.name = "paged-lion-8bit", .aliases = "", .source = ONE_STATE PAGED, .rules = PAGED_8_BITS(ONE)},
+    {.name = "paged-lion-32bit", .aliases = "", .source = ONE_STATE PAGED, .rules = PAGED_32_BITS(ONE)},
     {.name = "rmsprop-8bit", .aliases = "rmsprop-bnb-8bit", .source = ONE_STATE, .rules = IN_8_BITS(ONE)},
     {.name = "rmsprop-32bit",
      .aliases = "rmsprop-bnb-32bit rmsprop-bnb",
@@ -78,8 +79,8 @@ const struct vram_optimizer_row vram_optimizers_bnb[] = {
     {.name = "ademamix-8bit", .aliases = "", .source = THREE_STATES, .rules = IN_8_BITS(THREE)},
     {.name = "paged-ademamix",
      .aliases = "paged-ademamix-32bit",
-     .source = THREE_STATES,
+     .source = THREE_STATES PAGED,
      .note = "the double state is managed with the other",
      .rules = PAGED_32_BITS(THREE)},
-    {.name = "paged-ademamix-8bit", .aliases = "", .source = THREE_STATES, .rules = PAGED_8_BITS(THREE)},
+    {.name = "paged-ademamix-8bit", .aliases = "", .source = THREE_STATES PAGED, .rules = PAGED_8_BITS(THREE)},
     {.name = NULL}};

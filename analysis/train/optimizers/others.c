@@ -115,17 +115,18 @@ static bool is_block(const struct vram_optimizer *o, const struct vram_handle *p
     EYE(k) "!made=" k " !vectors=" k "*" k " !values<made -sum @" side "=" k "*" k " -vectors"
 /* and refreshed by a step of power iteration, which sorts the second moment as well */
 #define REFRESH(k) \
-    "+product=" k "*" k " +small=" k "*" k " +weights=" k " -small +values=" k " +order=" k ":i64 -values " \
-    "+newer=n +iterate=" k "*" k " "
+    "+product=" k "*" k " +small=" k "*" k " +weights=" k " -small +values=" k " +order=" k \
+    ":i64 -values +newer=n +iterate=" k "*" k " "
 #define REFRESH_16(fresh, k) \
-    REFRESH(k) "+wide=" k "*" k ":fp32 +q=" k "*" k ":fp32 +rest=" k "*" k ":fp32 -wide +" fresh "=" k "*" k " -q "
+    REFRESH(k) "+wide=" k "*" k ":fp32 +q=" k "*" k ":fp32 +rest=" k "*" k ":fp32 -wide +" fresh "=" k \
+    "*" k " -q "
 #define REFRESH_32(fresh, k) REFRESH(k) "+" fresh "=" k "*" k " +rest=" k "*" k " "
 #define REFRESHED "-product -weights -order -iterate -rest +@exp_avg_sq<newer +@left_basis<fresh1 -fresh1 "
 #define SOAP(basis, refresh) \
     ADAM_STATES " @left=R*R @right=C*C !outer=R*R !outer=C*C " basis("left_basis", "R") " " \
     basis("right_basis", "C") " -values -outer " \
-    "+step=n +gradient=n -step -newer +square=n -square +root=n +step=n +projected=n -step +ratio=n +step=n -ratio " \
-    "+update=n -step +outer=R*R +outer=C*C " refresh("fresh1", "R") refresh("fresh2", "C") REFRESHED \
+    "+step=n +gradient=n -step -newer +square=n -square +root=n +step=n +projected=n -step +ratio=n +step=n " \
+    "-ratio +update=n -step +outer=R*R +outer=C*C " refresh("fresh1", "R") refresh("fresh2", "C") REFRESHED \
     "+@right_basis<fresh2 -fresh2 -outer"
 
 /* one side, the smaller one */

@@ -122,7 +122,7 @@ const struct vram_optimizer_row vram_optimizers_torch[] = {
                 .lists = "sum=n -sum difference=n -difference"}}},
     {.name = "rprop",
      .aliases = "",
-     .source = "torch/optim/rprop.py",
+     .source = "torch/optim/rprop.py; its foreach form: read",
      .rules = {{.states = "@prev=n @step_size=n",
                 .each = "product=n sign=n -product mask=n:bool -mask mask=n:bool -mask mask=n:bool -mask "
                         "clone=n mask=n:bool -mask sign_of=n -sign_of -clone",

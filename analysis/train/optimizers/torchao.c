@@ -45,7 +45,7 @@ const struct vram_optimizer_row vram_optimizers_torchao[] = {
                                "@exp_avg_sq=n:fp8-e4m3 @scale2=n/256:fp32"}}},
     {.name = "adamw-cpu",
      .aliases = "",
-     .source = "torchao/optim/cpu_offload.py CPUOffloadOptimizer",
+     .source = "torchao/optim/cpu_offload.py CPUOffloadOptimizer, read",
      .note = "gradients stay on the card until the step is over (offload_gradients=False)",
      .rules = {{.when = "fewer than 4096 elements", .applies = is_small,
                 .each = "@step=1:fp32 @exp_avg=n @exp_avg_sq=n"},

@@ -35,7 +35,7 @@ TORCH = [(kind, foreach, precision) for precision in ("bf16", "fp32") for kind, 
 TORCH += [(kind, foreach, "bf16") for kind in LATER for foreach in ("on", "off")]
 TORCH += [("rprop", "off", "bf16"), ("muon+adamw", "on", "bf16"), ("muon+adamw", "off", "fp32")]
 PACKAGES = [(kind, "", "bf16") for kind in (
-    "adamw-8bit", "adamw-32bit", "lion-8bit", "lion-32bit", "rmsprop-8bit", "ademamix", "ademamix-8bit",
+    "adamw-8bit", "adamw-32bit", "lion-8bit", "lion-32bit", "rmsprop-8bit", "rmsprop-32bit", "ademamix", "ademamix-8bit",
     "adamw-torch-8bit", "adamw-4bit", "adamw-fp8", "schedulefree-sgd", "grokadamw")]
 PACKAGES += [(kind, foreach, "bf16") for foreach in ("on", "off") for kind in (
     "schedulefree-adamw", "schedulefree-radam", "lion", "adan")]
@@ -295,6 +295,7 @@ KINDS = {
     "adamw-8bit": functools.partial(of_bnb, "AdamW", 8), "adamw-32bit": functools.partial(of_bnb, "AdamW", 32),
     "lion-8bit": functools.partial(of_bnb, "Lion", 8), "lion-32bit": functools.partial(of_bnb, "Lion", 32),
     "rmsprop-8bit": functools.partial(of_bnb, "RMSprop", 8),
+    "rmsprop-32bit": functools.partial(of_bnb, "RMSprop", 32),
     "ademamix": functools.partial(of_bnb, "AdEMAMix", 32), "ademamix-8bit": functools.partial(of_bnb, "AdEMAMix", 8),
     "adamw-torch-8bit": functools.partial(of_torchao, "AdamW8bit"),
     "adamw-4bit": functools.partial(of_torchao, "AdamW4bit"), "adamw-fp8": functools.partial(of_torchao, "AdamWFp8"),
