@@ -90,7 +90,8 @@ static bool is_wide_small(const struct vram_optimizer *o, const struct vram_hand
 #define FACTORED(svd, rows, columns) \
     "-grad32 grad32~grad " svd " grad32<low @row=" rows ":fp32 @column=" columns ":fp32 -param32 " \
     "param32~param " RMS("^rms") " square=M*r:fp32 small=M*r:fp32 -square -update r=" rows \
-    ":fp32 -r c=" columns ":fp32 -c mean=1:fp32 r=" rows ":fp32 -mean c=" columns ":fp32 product=M*r:fp32 -r -c -small " \
+    ":fp32 -r c=" columns ":fp32 -c mean=1:fp32 r=" rows ":fp32 -mean c=" columns \
+    ":fp32 product=M*r:fp32 -r -c -small " \
     CLIPPED " back=n:fp32 update=n:fp32 -back -product negated=n:fp32 -negated"
 #define GALORE_ADAFACTOR \
     {{.when = TARGETS_WIDE, .applies = is_wide, .each = FACTORED(SVD_WIDE, "r", "M")}, \
