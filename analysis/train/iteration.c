@@ -218,6 +218,7 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
         row->backward_begin(&l->strategy);
     vram_backward(m, loss, NULL);
     vram_drop(m, loss);
+    vram_optimizer_backward_end(&l->optimizer);
     if (row->backward_end)
         row->backward_end(&l->strategy);
     m->op = VRAM_OP_LOOP;
@@ -267,6 +268,15 @@ static void step(struct vram_loop *l, int number)
         vram_value_drop(m, batches[i]);
 }
 
+/* .grad of a leaf is set: the strategy's hook first, then an optimizer that does not wait */
+static void step_in_backward(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
+{
+    struct vram_strategy *s = m->strategy;
+    if (s->row->accumulated)
+        s->row->accumulated(m, leaf, g);
+    vram_optimizer_accumulated(s->optimizer, leaf);
+}
+
 void vram_loop_start(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -280,7 +290,7 @@ void vram_loop_start(struct vram_loop *l)
             l->strategy.params[n++] = m->params[i];
     l->strategy.n = n;
     m->strategy = &l->strategy;
-    m->accumulated = l->s->strategy->accumulated;
+    m->accumulated = l->s->in_backward ? step_in_backward : l->s->strategy->accumulated;
     vram_optimizer_init(&l->optimizer, m, l->s);
     if (l->s->strategy->init) {
         m->op = VRAM_OP_STRATEGY;
@@ -295,9 +305,10 @@ void vram_loop_train(struct vram_loop *l)
     size_t from = l->m.events->n;
     uint32_t first = (uint32_t)l->m.events->nstorages;
     step(l, 1);
+    vram_optimizer_report(&l->optimizer);
     /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
      * to be run */
-    bool alike = !l->s->strategy->forward_begin && !l->s->optimizer->remakes_state &&
+    bool alike = !l->s->strategy->forward_begin && !vram_optimizer_varies(l->s->optimizer) &&
                  !l->s->run_every_step;
     if (!alike || !vram_steps_repeat(&l->m, from, first, l->s->steps))
         for (int i = 2; i <= l->s->steps; i++)

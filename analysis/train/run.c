@@ -131,10 +131,12 @@ static void run_states(struct vram_loop *l)
         if (m->accumulated)
             m->accumulated(m, p, p->grad);
     }
+    vram_optimizer_backward_end(&l->optimizer);
     if (l->s->strategy->step)
         l->s->strategy->step(&l->strategy);
     else
         vram_optimizer_step(&l->optimizer);
+    vram_optimizer_report(&l->optimizer);
 }
 
 /* Positions of one picture in a sequence, by the top module's own count; 0 = it has none. */

@@ -483,7 +483,8 @@ static void step_group(struct vram_strategy *s, struct group *g, int which, bool
         forget(s, g, last);
     struct vram_handle *one[1] = {&g->master};
     m->op = VRAM_OP_OPTIMIZER;
-    s->optimizer->row->step(s->optimizer, one, 1, which == 0);
+    vram_optimizer_update(s->optimizer, one, 1, which == s->optimizer->decayed);
+    vram_optimizer_forget(s->optimizer);
     m->op = VRAM_OP_STRATEGY;
     vram_let_go(m, &g->master.grad);
     forget(s, g, last);
@@ -494,7 +495,7 @@ void vram_zero_step(struct vram_strategy *s)
     struct vram_machine *m = s->m;
     struct zero *z = s->own;
     m->op = VRAM_OP_STRATEGY;
-    if (!s->optimizer->row->step) {
+    if (s->optimizer->row->no_step) {
         for (int g = 0; g < 2; g++)
             forget(s, &z->group[g], true);
         return;

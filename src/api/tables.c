@@ -27,7 +27,7 @@
 
 /* ---- text made once ------------------------------------------------------------------------ */
 
-enum { MOST_GPUS = 512, MOST_CONSTANTS = 256, MOST_FAMILIES = 512 };
+enum { MOST_GPUS = 512, MOST_CONSTANTS = 256, MOST_FAMILIES = 512, MOST_OPTIMIZERS = 128 };
 enum { GPU_GIB, GPU_SM, GPU_CONTEXT, GPU_BYTES, GPU_SMS, GPU_TEXTS };
 
 static struct {
@@ -36,6 +36,7 @@ static struct {
     const char *gpus[MOST_GPUS][GPU_TEXTS];
     const char *constants[MOST_CONSTANTS][3];
     const char *bits[VRAM_DT_COUNT];
+    const char *optimizers[MOST_OPTIMIZERS][2];
     struct { const char *type, *base, *causal, *file; } families[MOST_FAMILIES];
     size_t nfamilies;
 } made;
@@ -109,8 +110,20 @@ static void make_families(void)
         }
 }
 
+static void make_optimizers(void)
+{
+    const struct vram_optimizer_row *row;
+    char line[2048];
+    for (unsigned i = 0; (row = vram_optimizer_at(i)) && i < MOST_OPTIMIZERS; i++)
+        for (int k = 0; k < 2; k++) {
+            vram_optimizer_describe(row, k == 0, line, sizeof line);
+            made.optimizers[i][k] = text("%s", line);
+        }
+}
+
 static void make(void)
 {
+    make_optimizers();
     make_gpus();
     make_constants();
     make_families();
@@ -199,13 +212,15 @@ static const char *op_cell(size_t row, size_t column)
     return CELL(o->name, o->params, o->allocates, o->saves, o->autocast, o->source);
 }
 
-static const char *const optimizer_columns[] = {"name", "states", "temporaries", "source", NULL};
+static const char *const optimizer_columns[] = {"name",    "states", "temporaries",
+                                                "aliases", "note",   "source", NULL};
 static const char *optimizer_cell(size_t row, size_t column)
 {
-    if (row >= vram_optimizers_count)
+    const struct vram_optimizer_row *o = vram_optimizer_at((uint32_t)row);
+    if (!o || row >= MOST_OPTIMIZERS)
         return NULL;
-    const struct vram_optimizer_row *o = &vram_optimizers[row];
-    return CELL(o->name, o->states, o->temporaries, o->source);
+    const char *const *m = made.optimizers[row];
+    return CELL(o->name, m[0], m[1], o->aliases, o->note ? o->note : "", o->source);
 }
 
 static const char *const help_columns[] = {"name", "help", "source", NULL};

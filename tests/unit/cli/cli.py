@@ -84,7 +84,7 @@ class Settings(Case):
 
     def test_without_effect(self):
         for model, words, subject in (
-                (LLAVA, ["torch=2.0"], "torch"), (LLAVA, ["tiles=3"], "tiles"),
+                (LLAVA, ["tiles=3"], "tiles"),
                 (LLAVA, ["lora.rank=3"], "lora.rank"), (LLAVA, ["gpus=8"], "gpus"),
                 (LLAVA, ["new_tokens=5"], "new_tokens"), (LLAVA, ["dim.x=3"], "x"),
                 (QWEN3, ["images=2"], "images"), (QWEN3, ["mode=infer", "train=lora"], "train"),
@@ -175,7 +175,39 @@ class Usage(Case):
         self.refused(2, "micro_batch", "predict", LLAVA, "micro_batch=0")
         self.refused(2, "seq", "predict", LLAVA, "seq=many")
         self.refused(2, "gpu=.*no such card", "predict", LLAVA, "gpu=abacus")
-        self.refused(2, "optimizer=muon is not supported", "predict", LLAVA, "optimizer=muon")
+        self.refused(2, "optimizer=badam is not supported", "predict", LLAVA, "optimizer=badam")
+        self.refused(2, "steps inside backward: accumulation must be 1", "predict", LLAVA, "optimizer=lomo",
+                     "accumulation=2")
+        self.refused(2, "steps inside backward: not under strategy=ddp", "predict", LLAVA, "strategy=ddp",
+                     "gpus=2", "optimizer_in_backward=on")
+        self.refused(2, "tells tensors apart: not under strategy=zero2", "predict", LLAVA, "strategy=zero2",
+                     "gpus=2", "optimizer=apollo")
+        self.refused(2, "muon\\+adamw.*torch has it since 2.9, not in 2.4", "predict", LLAVA,
+                     "optimizer=muon+adamw", "torch=2.4")
+        self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
+        self.refused(2, "'layers.0' is 2 modules: .*COMPONENT.layers.0", "explain", LLAVA, "layers.0")
+
+    def findings(self, *words, model=LLAVA):
+        found = json.loads(self.answer("predict", model, "seq=64", "images=0", *words, "--format", "json"))["findings"]
+        return {f["id"]: f["text"] for f in found}
+
+    def test_findings_of_optimizers(self):
+        self.assertNotIn("V0307", self.findings())
+        self.assertIn("older than what the rules know: read as 2.0", self.findings("torch=1.13")["V0307"])
+        self.assertIn("newer than what the rules know: read as 2.9", self.findings("torch=3.1")["V0307"])
+        self.assertIn("older than what the rules know: read as 4.29", self.findings("transformers=4.9")["V0307"])
+        self.assertIn("optimizers and their default follow it", self.findings("transformers=4.46")["V0307"])
+        self.assertIn("is read as muon+adamw", self.findings("optimizer=muon")["V0303"])
+        self.assertIn("its kernels need", self.findings("optimizer=adamw-4bit")["V0301"])
+        self.assertIn("none is clipped", self.findings("optimizer=lomo", "clip_grad=on")["V0302"])
+        self.assertIn("no weight of a Linear", self.findings("optimizer=apollo", "optimizer.targets=nothing")["V0302"])
+        # what has at least 4,096 elements (512x64; twice two of 64x64 and three of 64x128): the parameter,
+        # its gradient and two states, 4 bytes each
+        elements = 512 * 64 + 2 * (2 * 64 * 64 + 3 * 64 * 128)
+        self.assertIn(" %d bytes " % (16 * elements),
+                      self.findings("optimizer=adamw-cpu", "precision=fp32", model=QWEN3)["V0406"])
+        # no tensor of the model has the 100,000 elements from which on state is paged
+        self.assertNotIn("V0406", self.findings("optimizer=paged-adamw-8bit"))
         for word in ("task=dpo", "pairs=2", "ref_model=full"):
             self.refused(2, word + " is not supported", "predict", LLAVA, word)
         self.refused(2, "'decodr' is no component.*did you mean decoder", "explain", LLAVA, "decodr")
