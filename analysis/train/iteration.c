@@ -305,6 +305,10 @@ void vram_loop_train(struct vram_loop *l)
     size_t from = l->m.events->n;
     uint32_t first = (uint32_t)l->m.events->nstorages;
     step(l, 1);
+    if (!vram_plan_is(l->s->plan, VRAM_KEY_LENGTHS, "fixed")) {
+        l->m.events->varied_from = from;
+        l->m.events->varied_to = l->m.events->n;
+    }
     vram_optimizer_report(&l->optimizer);
     /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
      * to be run */

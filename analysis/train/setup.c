@@ -87,6 +87,7 @@ static int resolve_mode(struct resolver *r)
     if (s->mode == VRAM_MODE_TRAIN) {
         VRAM_TRY(note_plan(r, VRAM_KEY_ACCUMULATION));
         VRAM_TRY(note_given(r, VRAM_KEY_STEPS));
+        VRAM_TRY(note_given(r, VRAM_KEY_LENGTHS));
     }
     VRAM_TRY(note_given(r, VRAM_KEY_KERNELS_AS));
     VRAM_TRY(note_given(r, VRAM_KEY_ESTIMATOR));

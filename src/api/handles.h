@@ -48,6 +48,7 @@ struct vram_report {
     struct vram_replay replay[VRAM_METERS]; /* low, expected, high */
     struct vram_replay_phase *phases;
     vram_range allocated, reserved, device;
+    uint64_t varied; /* reserved at most, after shorter batches */
     uint64_t rounding;
     const char *peak_phase, *peak_owner;
     uint64_t parameters_total;

@@ -58,6 +58,7 @@ static int replay(struct vram_cx *cx, struct vram_report *r)
     /* smaller blocks can fall worse than larger ones do */
     order(&r->allocated);
     order(&r->reserved);
+    r->varied = r->replay[2].varied > r->reserved.high ? r->replay[2].varied : r->reserved.high;
     r->rounding = r->replay[1].allocated - r->replay[1].requested;
     return VRAM_OK;
 }
@@ -103,6 +104,12 @@ static void device(struct vram_report *r)
     }
     if (s->deepspeed)
         add(&more, "deepspeed-ops", 1);
+    /* what shorter batches left in the cache gives way when the card is full */
+    uint64_t card = s->gpu && s->gpu->usable_bytes > more.high ? s->gpu->usable_bytes - more.high : UINT64_MAX;
+    if (r->varied > card)
+        r->varied = card;
+    if (r->varied > r->reserved.high)
+        r->reserved.high = r->varied;
     r->device = (vram_range){r->reserved.low + more.low, r->reserved.expected + more.expected,
                              r->reserved.high + more.high};
 }

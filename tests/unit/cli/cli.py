@@ -19,6 +19,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 LLAVA = "fixtures/configs/tiny-llava-1.5"
 QWEN3 = "fixtures/configs/tiny-qwen3"
 LLAVA_7B = "fixtures/checkpoints/llava-1.5-7b-hf"
+LLAVA_7B_CONFIG = LLAVA_7B + "/config.json"
 OPTIONS = {
     "predict": "dump format help output plan settings strict templates",
     "inspect": "config format help output strict templates tensors",
@@ -124,6 +125,15 @@ class Settings(Case):
         config["quantization_config"] = {"quant_method": "bitsandbytes", "load_in_8bit": True}
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
+
+    def test_lengths(self):
+        def reserved(*words):
+            return json.loads(self.answer("predict", LLAVA_7B_CONFIG, "seq=2048", "train=lora", *words, "--format",
+                                          "json"))["peak"]["reserved"]
+        varied, fixed = reserved(), reserved("lengths=fixed")
+        self.assertGreater(varied["high"], fixed["high"])
+        for bound in ("low", "expected"):
+            self.assertEqual(varied[bound], fixed[bound])
 
     def test_saved_modules(self):
         def parameters(*words):
