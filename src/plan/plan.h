@@ -48,6 +48,8 @@ const struct vram_plan_extra *vram_plan_extra(const struct vram_plan *plan, size
 const struct vram_plan_extra *vram_plan_extra_find(const struct vram_plan *plan, enum vram_key row,
                                                    const char *name); /* NULL = not given */
 
+/* The key's default holds again; families are left as they are. */
+void vram_plan_clear(struct vram_plan *plan, enum vram_key key);
 /* A second plan with the same values; to try several keys and keep all of them or none. */
 int vram_plan_copy(struct vram_plan **out, const struct vram_plan *from, vram_error *error);
 void vram_plan_swap(struct vram_plan *a, struct vram_plan *b);
