@@ -147,12 +147,38 @@ static int guarded(struct vram_loop *l, void (*what)(struct vram_loop *l))
     return VRAM_OK;
 }
 
+/* Kernels that ran instead of the one that was asked for, or that the card would have on a newer one. */
+static int report_kernels(const struct vram_loop *l)
+{
+    const struct vram_setup *s = l->s;
+    const char *asked = vram_plan_text(s->plan, VRAM_KEY_ATTENTION), *why = NULL;
+    bool efficient = l->m.kernels & 1u << VRAM_KERNEL_EFFICIENT;
+    bool math = l->m.kernels & 1u << VRAM_KERNEL_MATH;
+    enum vram_dtype compute = s->autocast != VRAM_DT_NONE ? s->autocast : s->dtype;
+    bool old = l->m.sm && l->m.sm < 80 && compute != VRAM_DT_F32;
+    if (!strcmp(asked, "efficient") && math)
+        why = "the efficient kernel takes no grouped heads, no bf16 before compute capability 8.0 and only "
+              "aligned head sizes";
+    else if (!strcmp(asked, "sdpa") && old && (efficient || math))
+        why = compute == VRAM_DT_BF16
+                  ? "before compute capability 8.0 there is no flash kernel, and no efficient one in bf16"
+                  : "before compute capability 8.0 there is no flash kernel";
+    else if ((!strncmp(asked, "flash", 5) || !strcmp(asked, "cudnn")) && (efficient || math))
+        why = "the flash kernel takes no mask and no head sizes above 256";
+    if (!why)
+        return VRAM_OK;
+    return vram_find(l->m.cx, VRAM_F_KERNEL_FALLBACK, "attention", "attention=%s: %s; %s%s%s ran, as torch chooses",
+                     asked, why, efficient ? "the efficient kernel" : "", efficient && math ? " and " : "",
+                     math ? "the math kernel" : "");
+}
+
 int vram_run(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
              struct vram_run *out)
 {
     struct vram_loop *l = NULL;
     VRAM_TRY(begin(cx, tree, setup, out, &l));
-    return guarded(l, run);
+    VRAM_TRY(guarded(l, run));
+    return report_kernels(l);
 }
 
 int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,
