@@ -193,7 +193,9 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     struct vram_machine *m = &l->m;
     const struct vram_strategy_row *row = l->s->strategy;
     struct vram_call call;
-    struct vram_handle *items = l->top->forward.rest ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
+    bool labels = vram_loop_field(l, batch_, "labels") != NULL; /* the Trainer counts them */
+    struct vram_handle *items =
+        l->top->forward.rest && labels ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
     vram_phase(m, "forward");
     if (!l->run->saved_event)
         vram_loop_cublas(l, 1, 1);

@@ -51,7 +51,16 @@ static void load(struct vram_loop *l)
     m->scope = 0;
 }
 
-/* Input gradients are switched on with checkpointing when the model's main input is input_ids. */
+/* Input gradients are switched on with checkpointing when the model's main input is input_ids, and by PEFT
+ * around any model (PeftModel._prepare_model_for_gradient_checkpointing). */
+static bool any_lora(const struct vram_setup *s)
+{
+    for (uint32_t i = 0; i < s->ntrain; i++)
+        if (s->train[i] == VRAM_TRAIN_LORA)
+            return true;
+    return false;
+}
+
 static bool main_input_is_ids(const struct vram_loop *l)
 {
     const struct vram_callable *c = &l->top->forward;
@@ -76,7 +85,8 @@ static void prepare(struct vram_loop *l)
     m->ncheckpointed = s->ntrain;
     if (m->tree->known) {
         l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && main_input_is_ids(l);
+        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN &&
+                         (main_input_is_ids(l) || any_lora(s));
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));

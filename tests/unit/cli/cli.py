@@ -442,6 +442,10 @@ class Text(Case):
         for line in self.answer("predict", model).splitlines():
             self.assertLessEqual(columns(line), 80, line)
 
+    def test_towers_alone(self):
+        for kind in ("clip_vision_model", "siglip_vision_model"):
+            self.assertNotIn("cannot tell", self.answer("predict", self.config(model_type=kind)))
+
     def test_only_vision(self):
         """No sequence is assumed where there is none."""
         text = self.answer("predict", self.config(model_type="clip_vision_model"))
@@ -584,6 +588,11 @@ class Fixture(Case):
         self.refused(3, r"longer than the model.*--strict", "predict", folder, "--strict", "seq=9999")
         self.assertEqual(report["model"]["parameters"]["total"], 7063427072)
         self.assertEqual(report["model"]["format"], "safetensors")
+        # a decoder without a template: what is stored is exact all the same
+        self.path("llava-1.5-7b-hf/config.json", json.dumps(self.patched(LLAVA_7B, text_config__model_type="phi")))
+        generic = json.loads(self.answer("predict", folder, "-f", "json", code=4))
+        self.assertEqual(generic["model"]["parameters"]["total"], 7063427072)
+        self.assertIn("parameters are exact", [f for f in generic["findings"] if f["id"] == "V0203"][0]["text"])
         bare = json.loads(self.answer("predict", LLAVA_7B + "/config.json", "-f", "json"))
         self.assertEqual(bare["peak"], report["peak"])
         self.assertEqual(bare["components"], report["components"])
