@@ -258,8 +258,8 @@ int vram_predict(vram_report **out, const vram_model *model, const vram_plan *pl
     struct vram_cx cx = {&r->arena, &r->syms, &model->limits, &r->findings, error};
     int code = make(&cx, r, model, plan);
     if (code) {
-        bool ran = r->tree.scopes && (code == VRAM_E_LIMIT || code == VRAM_E_RANGE ||
-                                      code == VRAM_E_FORMAT || code == VRAM_E_CONFLICT);
+        bool ran = r->tree.scopes && (code == VRAM_E_LIMIT || code == VRAM_E_RANGE || code == VRAM_E_CONFLICT ||
+                                      (code == VRAM_E_FORMAT && !model->program.own_files));
         vram_report_free(r); /* gives its memory back first */
         return ran && plan && vram_blame(model, plan, error) ? error->code : code;
     }

@@ -248,6 +248,25 @@ class Input(Case):
             self.assertNotIn("all trained", text)
             self.assertRegex(self.answer("inspect", model), r"parameters +unknown")
 
+    def test_own_templates(self):
+        """What a template refuses is an answer, a mistake in it an error with its place; a part needs a family
+        line when its class, or one above it, has any."""
+        text = "family mine: Mine\nmodule Part extends LlamaModel:\n  attr a = 1\n" \
+               "module Mine(ids):\n  child part: Part() using config.part\n" \
+               "  function inputs(): return {ids: new((setting(micro_batch), 4), i64)}\n  %s\n"
+        model = self.config(model_type="mine", part={"model_type": "other", "hidden_size": 8, "num_hidden_layers": 1,
+                                                     "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 8})
+
+        def words(body, lines=""):
+            folder = os.path.dirname(self.path("vt/mine.vt", text % body + lines))
+            return ["predict", model, "--templates", folder, "micro_batch=2"]
+        known = "family other: Part\n"
+        found = self.findings(*words("error(\"no such thing\")", known)[1:], code=4)["V0214"][0]
+        self.assertIn("no such thing", found["text"])
+        self.refused(3, "mine.vt: line 7, column 10: .*argument 2 is missing", *words("return add(1)", known))
+        found = self.findings(*words("return part(ids)")[1:], code=4)["V0203"][0]
+        self.assertEqual(found["subject"], "config.json: part.model_type")
+
     def test_activation_without_a_template(self):
         for key in ("text_config__hidden_act", "projector_hidden_act", "vision_config__hidden_act"):
             model = self.config(**self.patched(LLAVA, **{key: "xielu"}))
