@@ -104,7 +104,8 @@ struct cli_input {
 /* most: words that are no settings.  An enum cli_exit, with the error printed; close either way. */
 int cli_open(struct cli_input *input, const struct cli_args *args, size_t most);
 void cli_close(struct cli_input *input);
-/* Runs the plan; an error is printed. */
+/* The error of a run, printed with its exit code; then the run itself. */
+int cli_fail_run(const struct cli_input *input, const vram_error *error);
 int cli_run(vram_report **report, const struct cli_input *input);
 /* With --strict: the first warning as an error. */
 int cli_strict(const struct cli_args *args, const struct cli_input *input,

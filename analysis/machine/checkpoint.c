@@ -222,7 +222,7 @@ static void reentrant_backward(struct vram_machine *m, struct vram_tape_node *n,
     m->hooks = hooks;
     leave(m, old);
     if (result.kind != VRAM_V_TENSOR)
-        vram_throw(m, VRAM_E_UNSUPPORTED, "a checkpointed module must return one tensor here");
+        vram_throw(m, VRAM_E_FORMAT, "a checkpointed module must return one tensor here");
     vram_backward(m, result.u.tensor, vram_hold(grads[0]));
     vram_value_drop(m, result);
     for (uint32_t i = 0, s = 0; i < call.nargs; i++)
@@ -276,6 +276,6 @@ bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct 
         return true;
     struct vram_handle *o = out->kind == VRAM_V_TENSOR ? out->u.tensor : NULL;
     if (node && !o)
-        vram_throw(m, VRAM_E_UNSUPPORTED, "a checkpointed module must return one tensor here");
+        vram_throw(m, VRAM_E_FORMAT, "a checkpointed module must return one tensor here");
     return vram_end(m, node, &o, 1, NULL, 0);
 }

@@ -115,6 +115,8 @@ typedef bool (*vram_setting_fn)(void *ctx, vram_sym key, struct vram_value *out)
 
 /* attention=: which kernel scaled_dot_product_attention may take */
 enum vram_attention { VRAM_ATTENTION_AUTO, VRAM_ATTENTION_EFFICIENT, VRAM_ATTENTION_MATH };
+/* which one it took */
+enum vram_kernel { VRAM_KERNEL_FLASH, VRAM_KERNEL_EFFICIENT, VRAM_KERNEL_MATH };
 
 struct vram_machine {
     struct vram_cx *cx;
@@ -133,6 +135,7 @@ struct vram_machine {
     bool input_grads;           /* checkpointing made embeddings require grad */
     bool workspaces;            /* memory inside kernels is counted as well */
     enum vram_attention attention;
+    unsigned kernels;           /* one bit for each enum vram_kernel that ran */
     int sm;                     /* compute capability × 10 of the card */
     enum vram_dtype autocast;   /* VRAM_DT_NONE = off */
     uint32_t cache_generation;  /* 0 = no cache */

@@ -193,7 +193,9 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     struct vram_machine *m = &l->m;
     const struct vram_strategy_row *row = l->s->strategy;
     struct vram_call call;
-    struct vram_handle *items = l->top->forward.rest ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
+    bool labels = vram_loop_field(l, batch_, "labels") != NULL; /* the Trainer counts them */
+    struct vram_handle *items =
+        l->top->forward.rest && labels ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
     vram_phase(m, "forward");
     if (!l->run->saved_event)
         vram_loop_cublas(l, 1, 1);
@@ -234,9 +236,21 @@ static void zero_grad(struct vram_loop *l)
             vram_let_go(m, &m->params[i]->grad);
 }
 
+/* From the second on the micro-batches of a step are alike, but for the last, at which strategies work:
+ * of many the first are run and the last one. */
+enum { MICRO_STEPS = 256 /* of all steps together */, MICRO_LEAST = 8 };
+
+static int64_t micro_run(const struct vram_loop *l)
+{
+    int64_t n = l->s->accumulation, most = MICRO_STEPS / l->s->steps;
+    most = most < MICRO_LEAST ? MICRO_LEAST : most;
+    return n <= most || l->s->run_every_step ? n : most;
+}
+
 static void step(struct vram_loop *l, int number)
 {
     struct vram_machine *m = &l->m;
+    int64_t first = micro_run(l) - 1; /* so many, and the last one */
     const struct vram_strategy_row *row = l->s->strategy;
     int64_t n = l->s->accumulation;
     struct vram_value *batches = vram_machine_alloc(m, (size_t)n, sizeof *batches);
@@ -245,6 +259,10 @@ static void step(struct vram_loop *l, int number)
     for (int64_t i = 0; i < n; i++)
         batches[i] = vram_loop_batch(l);
     for (int64_t i = 0; i < n; i++) {
+        if (i >= first && i < n - 1) {
+            convert_inputs(l, batches[i]); /* all that such a one leaves behind */
+            continue;
+        }
         m->phase_prefix = prefix(l, number, i + 1);
         l->strategy.micro = (uint32_t)i;
         micro_step(l, batches[i]);
@@ -302,6 +320,11 @@ void vram_loop_start(struct vram_loop *l)
 void vram_loop_train(struct vram_loop *l)
 {
     vram_loop_start(l);
+    int64_t n = l->s->accumulation, run = micro_run(l);
+    if (run < n && vram_find(l->m.cx, VRAM_F_STEPS_SAMPLED, "accumulation",
+                             "%lld of %lld micro-batches of a step are run, the last one among them: the "
+                             "others are like the one before", (long long)run, (long long)n))
+        vram_throw_memory(&l->m);
     size_t from = l->m.events->n;
     uint32_t first = (uint32_t)l->m.events->nstorages;
     step(l, 1);

@@ -53,7 +53,16 @@ static void load(struct vram_loop *l)
     m->scope = 0;
 }
 
-/* Input gradients are switched on with checkpointing when the model's main input is input_ids. */
+/* Input gradients are switched on with checkpointing when the model's main input is input_ids, and by PEFT
+ * around any model (PeftModel._prepare_model_for_gradient_checkpointing). */
+static bool any_lora(const struct vram_setup *s)
+{
+    for (uint32_t i = 0; i < s->ntrain; i++)
+        if (s->train[i] == VRAM_TRAIN_LORA)
+            return true;
+    return false;
+}
+
 static bool main_input_is_ids(const struct vram_loop *l)
 {
     const struct vram_callable *c = &l->top->forward;
@@ -78,7 +87,8 @@ static void prepare(struct vram_loop *l)
     m->ncheckpointed = s->ntrain;
     if (m->tree->known) {
         l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && main_input_is_ids(l);
+        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN &&
+                         (main_input_is_ids(l) || any_lora(s));
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));
@@ -198,12 +208,38 @@ static int guarded(struct vram_loop *l, struct vram_setup *setup, void (*what)(s
     return VRAM_OK;
 }
 
+/* Kernels that ran instead of the one that was asked for, or that the card would have on a newer one. */
+static int report_kernels(const struct vram_loop *l)
+{
+    const struct vram_setup *s = l->s;
+    const char *asked = vram_plan_text(s->plan, VRAM_KEY_ATTENTION), *why = NULL;
+    bool efficient = l->m.kernels & 1u << VRAM_KERNEL_EFFICIENT;
+    bool math = l->m.kernels & 1u << VRAM_KERNEL_MATH;
+    enum vram_dtype compute = s->autocast != VRAM_DT_NONE ? s->autocast : s->dtype;
+    bool old = l->m.sm && l->m.sm < 80 && compute != VRAM_DT_F32;
+    if (!strcmp(asked, "efficient") && math)
+        why = "the efficient kernel takes no grouped heads, no bf16 before compute capability 8.0 and only "
+              "aligned head sizes";
+    else if (!strcmp(asked, "sdpa") && old && (efficient || math))
+        why = compute == VRAM_DT_BF16
+                  ? "before compute capability 8.0 there is no flash kernel, and no efficient one in bf16"
+                  : "before compute capability 8.0 there is no flash kernel";
+    else if ((!strncmp(asked, "flash", 5) || !strcmp(asked, "cudnn")) && (efficient || math))
+        why = "the flash kernel takes no mask and no head sizes above 256";
+    if (!why)
+        return VRAM_OK;
+    return vram_find(l->m.cx, VRAM_F_KERNEL_FALLBACK, "attention", "attention=%s: %s; %s%s%s ran, as torch chooses",
+                     asked, why, efficient ? "the efficient kernel" : "", efficient && math ? " and " : "",
+                     math ? "the math kernel" : "");
+}
+
 int vram_run(struct vram_cx *cx, const struct vram_tree *tree, struct vram_setup *setup,
              struct vram_run *out)
 {
     struct vram_loop *l = NULL;
     VRAM_TRY(begin(cx, tree, setup, out, &l));
-    return guarded(l, setup, run);
+    VRAM_TRY(guarded(l, setup, run));
+    return report_kernels(l);
 }
 
 int vram_run_states(struct vram_cx *cx, const struct vram_tree *tree,

@@ -391,6 +391,15 @@ static int resolve_lora(struct resolver *r)
 
 /* ---- sizes of the batch ------------------------------------------------------------------- */
 
+static bool only_vision(const struct resolver *r)
+{
+    vram_sym vision = vram_sym_find(r->cx->syms, "vision", 6);
+    for (uint32_t i = 0; i < r->tree->nscopes; i++)
+        if (r->tree->scopes[i].component != vision)
+            return false;
+    return r->tree->nscopes > 0 && vision != VRAM_SYM_NONE;
+}
+
 /* The decoder's own length, at most 2048. */
 static int resolve_seq(struct resolver *r)
 {
@@ -413,6 +422,8 @@ static int resolve_seq(struct resolver *r)
         return note_number(r, "seq", s->seq, "given");
     }
     s->seq = most && most < 2048 ? most : 2048;
+    if (only_vision(r))
+        return VRAM_OK; /* there is no sequence to say a length of */
     VRAM_TRY(vram_find(r->cx, VRAM_F_SEQ_CLIPPED, "seq",
                        "seq=%lld: not given; the model's length, at most 2048", (long long)s->seq));
     return note_number(r, "seq", s->seq, most ? "model" : "assumed");
@@ -628,6 +639,18 @@ static int resolve_optimizer(struct resolver *r)
     return put_optimizer(r);
 }
 
+static int no_card(struct resolver *r, const char *name)
+{
+    const struct vram_gpu_row *near[4];
+    char names[160] = "";
+    size_t n = vram_gpu_near(name, near, sizeof near / sizeof *near);
+    for (size_t i = 0, at = 0; i < n && at < sizeof names; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", near[i]->short_name);
+    return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                     "gpu=%s: no such card is known%s%s%s (vramcast list gpus)", name,
+                     n ? "; did you mean " : "", names, n ? "?" : "");
+}
+
 static int resolve_gpu(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -640,8 +663,7 @@ static int resolve_gpu(struct resolver *r)
         return VRAM_OK;
     s->gpu = vram_gpu_find(name);
     if (!s->gpu)
-        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
-                         "gpu=%s: no such card is known (vramcast list gpus)", name);
+        return no_card(r, name);
     if (strncmp(s->gpu->source, "measured", 8))
         VRAM_TRY(vram_find(r->cx, VRAM_F_GPU_DERIVED, "gpu", "usable bytes of %s are %s, not measured",
                            s->gpu->name, s->gpu->source));
@@ -677,6 +699,23 @@ int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *s, const bool
     return VRAM_OK;
 }
 
+/* What the packages of these kernels refuse: their call raises, nothing takes its place. */
+static int check_attention(struct resolver *r)
+{
+    const struct vram_setup *s = r->s;
+    const char *a = vram_plan_text(r->plan, VRAM_KEY_ATTENTION);
+    if (strncmp(a, "flash", 5) != 0 && strcmp(a, "cudnn") != 0)
+        return VRAM_OK;
+    if (s->dtype == VRAM_DT_F32 && s->autocast == VRAM_DT_NONE)
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "attention=%s does not run in fp32: it takes fp16 and bf16", a);
+    if (s->gpu && s->gpu->sm && s->gpu->sm < 80)
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "attention=%s does not run on %s: it needs compute capability 8.0, the card has %d.%d",
+                         a, s->gpu->short_name, s->gpu->sm / 10, s->gpu->sm % 10);
+    return VRAM_OK;
+}
+
 int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
                        const struct vram_tree *tree, struct vram_setup *out)
 {
@@ -695,5 +734,6 @@ int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
     VRAM_TRY(resolve_loss(&r));
     VRAM_TRY(resolve_generation(&r));
     VRAM_TRY(resolve_optimizer(&r));
-    return resolve_gpu(&r);
+    VRAM_TRY(resolve_gpu(&r));
+    return check_attention(&r);
 }

@@ -74,6 +74,10 @@ const char *vram_model_summary(struct vram_cx *cx, const struct vram_tree *tree)
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
                       const struct vram_plan *plan, struct vram_report *r);
 
+/* blame.c: the plan failed with this error.  Names the setting in it, as VRAM_E_ARGUMENT, when the model
+ * runs without that one. */
+bool vram_blame(const struct vram_model *model, const struct vram_plan *plan, vram_error *error);
+
 /* fills as much of a caller's view as it has room for */
 void vram_view_copy(void *view, size_t view_size, const void *full, size_t full_size);
 void vram_finding_copy(const struct vram_findings *f, size_t i, vram_finding_view *view);

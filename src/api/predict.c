@@ -214,22 +214,32 @@ static int run_states(struct vram_cx *cx, struct vram_report *r, bool untold)
     return VRAM_OK;
 }
 
-/* A model whose files contradict each other may not run as they say: that is an answer, too. */
+/* The run ended with an error that is an answer: the peak is unknown, and why. */
+static int cannot(struct vram_cx *cx, struct vram_report *r, enum vram_finding_kind kind)
+{
+    const vram_error e = *cx->error;
+    *cx->error = (vram_error){.offset = VRAM_NO_OFFSET};
+    VRAM_TRY(vram_find(cx, kind, e.where, "%s: activations unknown", e.text));
+    r->tree.runs = false;
+    return run_states(cx, r, false);
+}
+
+/* What a template does not describe, and a model whose files contradict each other, does not run: that is
+ * an answer, too.  With templates of the user's own a mistake in them is likelier. */
 static int run(struct vram_cx *cx, struct vram_report *r)
 {
-    int code = VRAM_E_UNSUPPORTED;
-    if (r->tree.known && r->tree.runs) {
-        code = vram_run(cx, &r->tree, &r->setup, &r->run);
-        if (!code)
-            return run_known(cx, r);
-        if (!r->tree.corrected || (code != VRAM_E_RANGE && code != VRAM_E_FORMAT))
-            return code;
-        VRAM_TRY(vram_find(cx, VRAM_F_CANNOT_RUN, cx->error->where, "%s", cx->error->text));
-        *cx->error = (vram_error){.offset = VRAM_NO_OFFSET};
-        r->tree.runs = false;
-        return run_states(cx, r, false);
-    }
-    return run_states(cx, r, r->tree.known);
+    if (!r->tree.known || !r->tree.runs)
+        return run_states(cx, r, r->tree.known);
+    int code = vram_run(cx, &r->tree, &r->setup, &r->run);
+    if (!code)
+        return run_known(cx, r);
+    if (code == VRAM_E_UNSUPPORTED)
+        return cannot(cx, r, VRAM_F_NO_FORWARD);
+    bool files = r->tree.corrected || !r->model->program.own_files;
+    if (!files || (code != VRAM_E_RANGE && code != VRAM_E_FORMAT && code != VRAM_E_CONFLICT))
+        return code;
+    return vram_blame(r->model, r->own_plan, cx->error) ? cx->error->code
+                                                        : cannot(cx, r, VRAM_F_CANNOT_RUN);
 }
 
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
@@ -276,8 +286,10 @@ int vram_predict(vram_report **out, const vram_model *model, const vram_plan *pl
     struct vram_cx cx = {&r->arena, &r->syms, &model->limits, &r->findings, error};
     int code = make(&cx, r, model, plan);
     if (code) {
-        vram_report_free(r);
-        return code;
+        bool ran = r->tree.scopes && (code == VRAM_E_LIMIT || code == VRAM_E_RANGE || code == VRAM_E_CONFLICT ||
+                                      (code == VRAM_E_FORMAT && !model->program.own_files));
+        vram_report_free(r); /* gives its memory back first */
+        return ran && plan && vram_blame(model, plan, error) ? error->code : code;
     }
     *out = r;
     return VRAM_OK;

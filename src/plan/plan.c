@@ -269,6 +269,21 @@ const struct vram_plan_finding *vram_plan_findings(const struct vram_plan *plan,
 
 /* ---- for the passes ---- */
 
+void vram_plan_clear(struct vram_plan *plan, enum vram_key key)
+{
+    const struct vram_setting_row *row = &vram_settings[key];
+    struct entry *entry = &plan->at[key];
+    char canonical[VRAM_SETTING_CANONICAL];
+    vram_error e;
+    if (!entry->given)
+        return;
+    free(entry->given);
+    *entry = (struct entry){.text = row->fallback, .set = row->fallback[0]};
+    entry->value.number = VRAM_PLAN_UNSET;
+    if (entry->set) /* has been parsed before: it cannot fail */
+        vram_setting_parse(key, row->key, row->fallback, &entry->value, canonical, &e);
+}
+
 bool vram_plan_given(const struct vram_plan *plan, enum vram_key key)
 {
     if (!vram_setting_is_family(key))

@@ -48,6 +48,8 @@ const struct vram_plan_extra *vram_plan_extra(const struct vram_plan *plan, size
 const struct vram_plan_extra *vram_plan_extra_find(const struct vram_plan *plan, enum vram_key row,
                                                    const char *name); /* NULL = not given */
 
+/* The key's default holds again; families are left as they are. */
+void vram_plan_clear(struct vram_plan *plan, enum vram_key key);
 /* ---- values that other tools' settings files gave ---- */
 
 /* As vram_plan_set, and who said it: "zero2.json:12", or with `implied` the tool whose default it is,

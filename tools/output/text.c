@@ -128,6 +128,7 @@ static void model(const struct sheet *s)
 {
     vram_model_view m = {.size = sizeof m};
     char all[UNITS_TEXT], trained[UNITS_TEXT], files[64] = "config only", what[128];
+    char line[256];
     uint64_t trains = s->view.parameters_trainable;
     vram_model_get(s->p->model, &m);
     if (m.weight_files)
@@ -143,15 +144,17 @@ static void model(const struct sheet *s)
         page_paragraph(s->page, OUTPUT_LABEL, output_title(m.path));
         sheet_label(s->page, NULL);
     }
-    page_printf(s->page, "%.20s%s%s%s%s parameters, %s\n", *m.family ? m.family : "unknown model",
-                sheet_dot(s->page), files, sheet_dot(s->page), count_text(m.parameters, all), what);
+    snprintf(line, sizeof line, "%.20s%s%s%s%s parameters%s%s", *m.family ? m.family : "unknown model",
+             sheet_dot(s->page), files, sheet_dot(s->page),
+             m.parameters ? count_text(m.parameters, all) : "unknown", m.parameters ? ", " : "",
+             m.parameters ? what : "");
+    page_paragraph(s->page, OUTPUT_LABEL, line);
     if (m.named_only) {
         sheet_label(s->page, NULL);
         page_printf(s->page, "%s of them in a checkpoint that this one only names\n",
                     count_text(m.named_only, all));
     }
     for (const char *part = m.summary; *part;) { /* one line a component */
-        char line[256];
         size_t n = strcspn(part, ";");
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), part);
         sheet_label(s->page, NULL);

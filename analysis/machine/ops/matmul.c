@@ -210,7 +210,7 @@ struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a
                                    struct vram_handle *b)
 {
     if (a->rank < 2 || b->rank < 2 || (a->rank == 2 && b->rank > 2))
-        vram_throw(m, VRAM_E_UNSUPPORTED, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
+        vram_throw(m, VRAM_E_FORMAT, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
     check_inner(m, cols_of(a), rows_of(b));
     if (a->rank == 2)
         return mm(m, a, b);
