@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "train/train.h"
+#include "train/choose.h"
 
 struct adapt {
     struct vram_cx *cx;
@@ -19,87 +19,8 @@ struct adapt {
     uint32_t packed, packed_lora;   /* Linear and PEFT's module around it, when matrices are packed */
     vram_sym weight;
     uint32_t *scope_map, *param_map, *tie_map;
-    bool *saved;                    /* by scope: PEFT trains a copy of it (modules_to_save) */
-    const char *targets;
+    struct vram_choices choices;
 };
-
-/* q → q_proj: the short names of projections */
-static const char *full_name(const char *item, size_t n)
-{
-    static const char *const names[] = {"q_proj", "k_proj", "v_proj", "o_proj",
-                                        "gate_proj", "up_proj", "down_proj"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n + 5 && !memcmp(names[i], item, n))
-            return names[i];
-    return NULL;
-}
-
-static bool ends_with(const char *path, const char *item, size_t n)
-{
-    size_t k = strlen(path);
-    return k >= n && !memcmp(path + k - n, item, n) && (k == n || path[k - n - 1] == '.');
-}
-
-static bool meant(const char *item, size_t n, const char *path)
-{
-    const char *full = full_name(item, n);
-    return ends_with(path, item, n) || (full && ends_with(path, full, strlen(full)));
-}
-
-static bool targeted(const struct adapt *a, const char *path)
-{
-    if (!strcmp(a->targets, "all-linear"))
-        return true;
-    for (const char *p = a->targets; *p;) {
-        size_t n = strcspn(p, ",");
-        if (meant(p, n, path))
-            return true;
-        p += n + (p[n] == ',');
-    }
-    return false;
-}
-
-static bool is_linear(const struct adapt *a, uint32_t cls)
-{
-    while (cls != a->linear && cls != VRAM_NO_INDEX)
-        cls = a->from->program->classes.at[cls].base;
-    return cls != VRAM_NO_INDEX;
-}
-
-/* The member of a module; none when it has no such member. */
-static struct vram_value member_of(const struct adapt *a, const struct vram_scope *s, vram_sym name)
-{
-    const struct vram_program *g = a->from->program;
-    uint32_t i = vram_class_member(g, &g->classes.at[s->cls], name);
-    return i == VRAM_NO_INDEX ? (struct vram_value){0} : a->from->members[s->members + i];
-}
-
-/* The matrix of a Linear; NULL when the module has none. */
-static const struct vram_param *weight_of(const struct adapt *a, const struct vram_scope *s)
-{
-    struct vram_value v = member_of(a, s, a->weight);
-    const struct vram_param *w = v.kind == VRAM_V_PARAM ? &a->from->params[v.u.i] : NULL;
-    return w && w->rank == 2 ? w : NULL;
-}
-
-static bool adapted(const struct adapt *a, uint32_t scope)
-{
-    const struct vram_scope *s = &a->from->scopes[scope];
-    return is_linear(a, s->cls) && s->end == scope + 1 && !(a->saved && a->saved[scope]) &&
-           vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
-           targeted(a, vram_sym_text(a->cx->syms, s->path)) && weight_of(a, s);
-}
-
-/* bitsandbytes leaves out the output layer; what trains whole has to be plain. */
-static bool packs(const struct adapt *a, uint32_t scope)
-{
-    const struct vram_scope *s = &a->from->scopes[scope];
-    if (!a->setup->packing || !is_linear(a, s->cls) || s->end != scope + 1 || !weight_of(a, s))
-        return false;
-    const char *component = vram_sym_text(a->cx->syms, s->component);
-    return strcmp(component, "lm_head") && strcmp(component, "head") &&
-           vram_setup_mode(a->setup, s->component) != VRAM_TRAIN_FULL;
-}
 
 static bool is_wrapper(const struct adapt *a, uint32_t cls)
 {
@@ -110,8 +31,8 @@ static bool is_wrapper(const struct adapt *a, uint32_t cls)
 static bool transposed(const struct adapt *a, const struct vram_scope *s,
                        const struct vram_param *w)
 {
-    struct vram_value in = member_of(a, s, vram_sym_find(a->cx->syms, "inputs", 6));
-    struct vram_value out = member_of(a, s, vram_sym_find(a->cx->syms, "outputs", 7));
+    struct vram_value in = vram_member_of(a->from, s, vram_sym_find(a->cx->syms, "inputs", 6));
+    struct vram_value out = vram_member_of(a->from, s, vram_sym_find(a->cx->syms, "outputs", 7));
     return in.kind == VRAM_V_INT && out.kind == VRAM_V_INT && in.u.i == w->dims[0] &&
            out.u.i == w->dims[1] && w->dims[0] != w->dims[1];
 }
@@ -129,13 +50,14 @@ static int copy_params(struct adapt *a, uint32_t old, uint32_t new)
 {
     const struct vram_scope *s = &a->from->scopes[old];
     struct vram_scope *t = &a->to->scopes[new];
+    bool saved = a->choices.what[old] & VRAM_SAVED;
     t->first_param = a->to->nparams;
     t->nparams = s->nparams;
     for (uint32_t i = s->first_param; i < s->first_param + s->nparams; i++) {
         a->tie_map[i] = a->param_map[i] = a->to->nparams;
-        copy_param(a, i, new)->original = a->saved[old];
+        copy_param(a, i, new)->original = saved;
     }
-    for (uint32_t i = s->first_param; a->saved[old] && i < s->first_param + s->nparams; i++) {
+    for (uint32_t i = s->first_param; saved && i < s->first_param + s->nparams; i++) {
         a->param_map[i] = a->to->nparams;
         struct vram_param *copy = copy_param(a, i, new);
         copy->adapter = true;
@@ -265,7 +187,7 @@ static int add_part(struct adapt *a, uint32_t scope, const struct vram_packed_pa
 static int pack(struct adapt *a, uint32_t old, uint32_t new)
 {
     const struct vram_scope *s = &a->from->scopes[old];
-    const struct vram_param *w = weight_of(a, s);
+    const struct vram_param *w = vram_matrix_of(a->cx, a->from, s);
     const struct vram_packing *packing = a->setup->packing;
     bool swap = transposed(a, s, w);
     struct vram_packed_part part;
@@ -282,7 +204,7 @@ static int pack(struct adapt *a, uint32_t old, uint32_t new)
         VRAM_TRY(add_part(a, new, &part));
     }
     /* the first call casts the bias itself to the dtype of the product: it is loaded so */
-    struct vram_value bias = member_of(a, s, vram_sym_of(a->cx->syms, "bias"));
+    struct vram_value bias = vram_member_of(a->from, s, vram_sym_of(a->cx->syms, "bias"));
     if (bias.kind == VRAM_V_PARAM)
         a->to->params[a->param_map[bias.u.i]].fixed =
             (uint8_t)(a->setup->autocast != VRAM_DT_NONE ? a->setup->autocast : a->setup->dtype);
@@ -294,14 +216,14 @@ static int pack(struct adapt *a, uint32_t old, uint32_t new)
     VRAM_TRY(set(a, new, "compute", compute));
     VRAM_TRY(set(a, new, "stored", stored));
     VRAM_TRY(set_int(a, new, "nested", vram_packing_nested(packing, w->dims)));
-    VRAM_TRY(set(a, new, "weight", member_of(a, s, a->weight)));
+    VRAM_TRY(set(a, new, "weight", vram_member_of(a->from, s, a->weight)));
     return set(a, new, "bias", bias);
 }
 
 /* Puts the module itself at `new`: as it is, or packed. */
 static int place(struct adapt *a, uint32_t old, uint32_t new)
 {
-    if (!packs(a, old)) {
+    if (!(a->choices.what[old] & VRAM_PACKED)) {
         copy_members(a, old, new);
         return copy_params(a, old, new);
     }
@@ -315,9 +237,9 @@ static int wrap(struct adapt *a, uint32_t old)
 {
     struct vram_tree *t = a->to;
     const struct vram_scope *s = &a->from->scopes[old];
-    const struct vram_param *weight = weight_of(a, s);
+    const struct vram_param *weight = vram_matrix_of(a->cx, a->from, s);
     bool swap = transposed(a, s, weight);
-    uint32_t id = t->nscopes++, cls = packs(a, old) ? a->packed_lora : a->lora;
+    uint32_t id = t->nscopes++, cls = a->choices.what[old] & VRAM_PACKED ? a->packed_lora : a->lora;
     t->scopes[id] = *s;
     t->scopes[id].cls = cls;
     t->scopes[id].parent = a->scope_map[s->parent];
@@ -340,8 +262,8 @@ static int wrap(struct adapt *a, uint32_t old)
     VRAM_TRY(set_module(a, id, "lora_dropout", drop));
     VRAM_TRY(set_real(a, id, "scaling", 1));
     enum vram_dtype dtype = a->setup->lora_dtype ? a->setup->lora_dtype : a->setup->dtype;
-    VRAM_TRY(small_linear(a, id, "lora_A", a->setup->lora_rank, weight->dims[!swap], dtype));
-    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[swap], a->setup->lora_rank, dtype));
+    VRAM_TRY(small_linear(a, id, "lora_A", a->choices.rank[old], weight->dims[!swap], dtype));
+    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[swap], a->choices.rank[old], dtype));
     t->scopes[id].end = t->nscopes;
     return VRAM_OK;
 }
@@ -374,9 +296,9 @@ static void renumber(struct adapt *a)
             t->params[i].tied_to = a->tie_map[t->params[i].tied_to];
 }
 
-/* n modules get adapters, npacked are packed, nsaved parameters are copied */
-static int room(struct adapt *a, uint32_t n, uint32_t npacked, uint32_t nsaved)
+static int room(struct adapt *a)
 {
+    uint32_t n = a->choices.nadapted, npacked = a->choices.npacked, nsaved = a->choices.nsaved;
     const struct vram_tree *f = a->from;
     struct vram_tree *t = a->to;
     struct vram_arena *arena = a->cx->arena;
@@ -404,58 +326,6 @@ static int room(struct adapt *a, uint32_t n, uint32_t npacked, uint32_t nsaved)
     return VRAM_OK;
 }
 
-/* Names of the list that no adapted module has. */
-static int report_unmatched(const struct adapt *a)
-{
-    if (!strcmp(a->targets, "all-linear"))
-        return VRAM_OK;
-    for (const char *p = a->targets; *p;) {
-        size_t n = strcspn(p, ",");
-        bool any = false;
-        for (uint32_t i = 0; i < a->from->nscopes && !any; i++)
-            any = meant(p, n, vram_sym_text(a->cx->syms, a->from->scopes[i].path)) && adapted(a, i);
-        if (!any)
-            VRAM_TRY(vram_find(a->cx, VRAM_F_SETTING_UNUSED, "lora.targets",
-                               "'%.*s' matches no Linear of the LoRA components", (int)n, p));
-        p += n + (p[n] == ',');
-    }
-    return VRAM_OK;
-}
-
-/* lora.modules_to_save names modules by the end of their path; train.embeddings=full is the input
- * embedding and the output layer.  Everything below is saved, too. */
-static bool asks_to_save(const struct adapt *a, const char *list, bool embeddings, uint32_t i)
-{
-    const struct vram_scope *s = &a->from->scopes[i];
-    const char *path = vram_sym_text(a->cx->syms, s->path);
-    for (const char *p = list; *p;) {
-        size_t n = strcspn(p, ",");
-        if (ends_with(path, p, n))
-            return true;
-        p += n + (p[n] == ',');
-    }
-    return embeddings && (s->input_embedding ||
-                          (s->end == i + 1 && !strcmp(vram_sym_text(a->cx->syms, s->component), "lm_head")));
-}
-
-static int find_saved(struct adapt *a, bool lora, uint32_t *nsaved)
-{
-    const struct vram_plan *plan = a->setup->plan;
-    bool embeddings = vram_plan_is(plan, VRAM_KEY_TRAIN_EMBEDDINGS, "full");
-    const char *list = vram_plan_text(plan, VRAM_KEY_LORA_MODULES_TO_SAVE);
-    *nsaved = 0;
-    a->saved = vram_arena_array(a->cx->arena, a->from->nscopes, sizeof *a->saved);
-    if (!a->saved)
-        return vram_fail_memory(a->cx);
-    for (uint32_t i = 0; lora && i < a->from->nscopes; i++) {
-        a->saved[i] = (i && a->saved[a->from->scopes[i].parent]) || asks_to_save(a, list, embeddings, i);
-        *nsaved += a->saved[i] ? a->from->scopes[i].nparams : 0;
-    }
-    if (lora && *list && !*nsaved)
-        return vram_find(a->cx, VRAM_F_SETTING_UNUSED, "lora.modules_to_save", "'%s' matches no module", list);
-    return VRAM_OK;
-}
-
 static int find_packed(struct adapt *a)
 {
     const struct vram_packing *packing = a->setup->packing;
@@ -473,49 +343,41 @@ static int find_packed(struct adapt *a)
     return VRAM_OK;
 }
 
+static int find_classes(struct adapt *a)
+{
+    static const char *const names[] = {"LoraLinear", "Linear", "Dropout"};
+    uint32_t *const classes[] = {&a->lora, &a->linear, &a->dropout};
+    a->weight = vram_sym_of(a->cx->syms, "weight");
+    bool all = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        vram_sym name = vram_sym_of(a->cx->syms, names[i]);
+        if (name == VRAM_SYM_NONE || a->weight == VRAM_SYM_NONE)
+            return vram_fail_memory(a->cx);
+        *classes[i] = vram_program_class(a->from->program, name);
+        all = all && *classes[i] != VRAM_NO_INDEX;
+    }
+    if (!all)
+        a->linear = VRAM_NO_INDEX;
+    return all ? find_packed(a) : VRAM_OK;
+}
+
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out)
 {
-    struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out,
-                      .targets = vram_plan_text(setup->plan, VRAM_KEY_LORA_TARGETS)};
-    uint32_t n = 0, npacked = 0, nsaved;
+    struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out};
     *out = *tree;
     out->syms = cx->syms;
     if (!tree->known || (setup->mode != VRAM_MODE_TRAIN && !setup->packing))
         return VRAM_OK;
-    a.weight = vram_sym_of(cx->syms, "weight");
-    vram_sym lora = vram_sym_of(cx->syms, "LoraLinear"), linear = vram_sym_of(cx->syms, "Linear");
-    vram_sym dropout = vram_sym_of(cx->syms, "Dropout");
-    if (a.weight == VRAM_SYM_NONE || lora == VRAM_SYM_NONE || linear == VRAM_SYM_NONE ||
-        dropout == VRAM_SYM_NONE)
-        return vram_fail_memory(cx);
-    a.lora = vram_program_class(tree->program, lora);
-    a.linear = vram_program_class(tree->program, linear);
-    a.dropout = vram_program_class(tree->program, dropout);
-    if (a.lora == VRAM_NO_INDEX || a.linear == VRAM_NO_INDEX || a.dropout == VRAM_NO_INDEX)
+    VRAM_TRY(find_classes(&a));
+    if (a.linear == VRAM_NO_INDEX)
         return VRAM_OK;
-    VRAM_TRY(find_packed(&a));
-    bool wanted = false;
-    for (uint32_t i = 0; i < tree->nscopes; i++) {
-        n += adapted(&a, i);
-        npacked += packs(&a, i);
-        wanted = wanted || vram_setup_mode(setup, tree->scopes[i].component) == VRAM_TRAIN_LORA;
-    }
-    if (!n && wanted)
-        return vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
-                         "lora.targets=%s matches no Linear of the LoRA components", a.targets);
-    if (!npacked && setup->packing)
-        return vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
-                         "weights=%s: no Linear is left to pack; matrices that train whole stay plain",
-                         vram_plan_text(setup->plan, VRAM_KEY_WEIGHTS));
-    if (!n && !npacked)
+    VRAM_TRY(vram_choose(cx, tree, setup, a.linear, &a.choices));
+    if (!a.choices.nadapted && !a.choices.npacked)
         return VRAM_OK;
-    if (n)
-        VRAM_TRY(report_unmatched(&a));
-    VRAM_TRY(find_saved(&a, n != 0, &nsaved));
-    VRAM_TRY(room(&a, n, npacked, nsaved));
+    VRAM_TRY(room(&a));
     for (uint32_t i = 0; i < tree->nscopes; i++) {
-        if (adapted(&a, i)) {
+        if (a.choices.what[i] & VRAM_ADAPTED) {
             VRAM_TRY(wrap(&a, i));
             continue;
         }

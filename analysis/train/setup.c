@@ -372,14 +372,15 @@ static int resolve_lora(struct resolver *r)
         return unsupported(r, VRAM_KEY_LORA_DORA);
     if (vram_plan_given(r->plan, VRAM_KEY_LORA_BIAS) && !vram_plan_is(r->plan, VRAM_KEY_LORA_BIAS, "none"))
         return unsupported(r, VRAM_KEY_LORA_BIAS);
-    const enum vram_key open[] = {VRAM_KEY_LORA_RANK_PATTERN, VRAM_KEY_TRAIN_MODULES};
+    const enum vram_key open[] = {VRAM_KEY_TRAIN_MODULES};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
         if (vram_plan_given(r->plan, open[i]))
             return unsupported(r, open[i]);
     if (vram_plan_is(r->plan, VRAM_KEY_TRAIN_EMBEDDINGS, "lora"))
         return unsupported(r, VRAM_KEY_TRAIN_EMBEDDINGS);
     const enum vram_key small[] = {VRAM_KEY_LORA_ALPHA, VRAM_KEY_LORA_DORA, VRAM_KEY_LORA_BIAS,
-                                   VRAM_KEY_LORA_MODULES_TO_SAVE, VRAM_KEY_TRAIN_EMBEDDINGS};
+                                   VRAM_KEY_LORA_MODULES_TO_SAVE, VRAM_KEY_TRAIN_EMBEDDINGS,
+                                   VRAM_KEY_LORA_RANK_PATTERN};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         VRAM_TRY(note_given(r, small[i]));
     VRAM_TRY(note_plan(r, VRAM_KEY_LORA_RANK));

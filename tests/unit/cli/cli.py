@@ -38,6 +38,11 @@ def run(*words, env=None, **more):
     return done.returncode, done.stdout, done.stderr
 
 
+def tiny_config():
+    with open(os.path.join(ROOT, QWEN3, "config.json")) as file:
+        return json.load(file)
+
+
 def columns(line):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
                for c in line)
@@ -133,7 +138,7 @@ class Settings(Case):
             return sum(c["parameters"]["bytes"] for c in report["components"]), report
         plain, whole = parameters()
         packed, report = parameters("weights=nf4")
-        config = json.load(open(os.path.join(ROOT, QWEN3, "config.json")))
+        config = tiny_config()
         h, d = config["hidden_size"], config["head_dim"]
         heads = config["num_attention_heads"] + config["num_key_value_heads"]
         matrices = config["num_hidden_layers"] * (2 * h * d * heads + 3 * h * config["intermediate_size"])
@@ -144,6 +149,19 @@ class Settings(Case):
         config["quantization_config"] = {"quant_method": "bitsandbytes", "load_in_8bit": True}
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
+
+    def test_adapters_by_expression(self):
+        def trained(*words):
+            report = json.loads(self.answer("predict", QWEN3, "seq=64", "train=lora", *words, "--format", "json"))
+            return report["model"]["parameters"]["trainable"]
+        both = trained("lora.targets=q_proj,k_proj")
+        self.assertEqual(trained("lora.targets=.*layers\\.\\d+\\.self_attn\\.(q|k)_proj"), both)
+        self.assertLess(trained("lora.targets=.*layers\\.0\\..*[qk]_proj"), both)
+        # one projection of each of the two layers with twice and half the rank
+        self.assertEqual(trained("lora.targets=q_proj", "lora.rank_pattern=layers.0.self_attn.q_proj=24,"
+                                 "layers\\.1\\..*=8"), trained("lora.targets=q_proj"))
+        self.refused(2, "no name and no expression", "predict", QWEN3, "train=lora", "lora.targets=q_(proj")
+        self.refused(2, "not PATTERN=RANK", "predict", QWEN3, "train=lora", "lora.rank_pattern=q_proj")
 
     def test_lengths(self):
         def reserved(*words):
@@ -158,7 +176,7 @@ class Settings(Case):
         def parameters(*words):
             report = json.loads(self.answer("predict", QWEN3, "seq=64", "train=lora", *words, "--format", "json"))
             return report["model"]["parameters"]
-        config = json.load(open(os.path.join(ROOT, QWEN3, "config.json")))
+        config = tiny_config()
         embedding = config["vocab_size"] * config["hidden_size"]
         plain, saved = parameters(), parameters("train.embeddings=full")
         # a copy of each, though the output layer is tied to the embedding
