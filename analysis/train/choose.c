@@ -192,3 +192,28 @@ int vram_choose(struct vram_cx *cx, const struct vram_tree *tree, const struct v
         VRAM_TRY(choose_one(&c, i));
     return report(&c, lora);
 }
+
+int vram_choose_trained(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+                        const bool **out)
+{
+    const char *list = vram_plan_text(setup->plan, VRAM_KEY_TRAIN_MODULES);
+    struct vram_names names;
+    bool any = false;
+    *out = NULL;
+    if (!*list || setup->mode != VRAM_MODE_TRAIN)
+        return VRAM_OK;
+    bool *may = vram_arena_array(cx->arena, tree->nscopes, sizeof *may);
+    if (!may)
+        return vram_fail_memory(cx);
+    VRAM_TRY(vram_names_read(cx, "train.modules", list, false, &names));
+    for (uint32_t i = 0; i < tree->nscopes; i++) {
+        size_t item;
+        VRAM_TRY(vram_names_find(cx, &names, vram_sym_text(cx->syms, tree->scopes[i].path), &item));
+        may[i] = item < names.n || (i && may[tree->scopes[i].parent]);
+        any = any || may[i];
+    }
+    *out = may;
+    if (!any)
+        return vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET, "train.modules=%s names no module", list);
+    return VRAM_OK;
+}

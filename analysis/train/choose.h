@@ -25,6 +25,11 @@ struct vram_choices {
 int vram_choose(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup, uint32_t linear,
                 struct vram_choices *out);
 
+/* train.modules: by scope of the (adapted) tree, may its own parameters train?  NULL = all may.  Modules are named
+ * as lora.targets are; what is below a named one may train, too. */
+int vram_choose_trained(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
+                        const bool **out);
+
 /* The member of a module; none when it has no such member. */
 struct vram_value vram_member_of(const struct vram_tree *tree, const struct vram_scope *s, vram_sym name);
 /* The matrix of a Linear; NULL when the module has none. */

@@ -15,6 +15,7 @@ struct vram_loop {
     struct vram_optimizer optimizer;
     struct vram_strategy strategy;
     const struct vram_class *top;
+    const bool *may_train; /* by scope: train.modules; NULL = all may */
 };
 
 /* iteration.c: the strategy and the optimizer at work behind load */

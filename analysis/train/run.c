@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "train/choose.h"
 #include "train/loop.h"
 
 static enum vram_dtype held_dtype(const struct vram_setup *s, const struct vram_param *p)
@@ -32,7 +33,8 @@ static void load_one(struct vram_loop *l, uint32_t i)
         m->events->storages[x->storage->id].param = i;
     x->requires_grad = !p->buffer && !p->packed && !p->original &&
                        vram_dtype_is_float((enum vram_dtype)x->dtype) &&
-                       (p->adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
+                       (p->adapter || (vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL &&
+                                       (!l->may_train || l->may_train[p->scope])));
     l->run->requires_grad[i] = x->requires_grad;
     l->run->dtype[i] = x->dtype;
     if (x->requires_grad)
@@ -103,6 +105,7 @@ static int begin(struct vram_cx *cx, const struct vram_tree *tree, const struct 
     if (!l || !events)
         return vram_fail_memory(cx);
     *out = (struct vram_run){.events = events};
+    VRAM_TRY(vram_choose_trained(cx, tree, setup, &l->may_train));
     /* room for a 7B model's two steps: never copied, and what is not touched costs nothing */
     if (!vram_vec_room(events, cx->arena, 1 << 16) ||
         !vram_vec_grow_(cx->arena, (void **)&events->storages, 0, &events->storages_cap, 1 << 15,

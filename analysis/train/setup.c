@@ -333,6 +333,8 @@ static int resolve_components(struct resolver *r)
     if (!train || !s->checkpointed || !seen)
         return vram_fail_memory(r->cx);
     s->train = train;
+    if (s->mode == VRAM_MODE_TRAIN)
+        VRAM_TRY(note_given(r, VRAM_KEY_TRAIN_MODULES));
     if (s->mode == VRAM_MODE_TRAIN && vram_plan_given(r->plan, VRAM_KEY_TRAIN))
         VRAM_TRY(note_plan(r, VRAM_KEY_TRAIN)); /* the default of each train.NAME below */
     for (uint32_t i = 0; i < t->nscopes; i++) {
@@ -372,10 +374,6 @@ static int resolve_lora(struct resolver *r)
         return unsupported(r, VRAM_KEY_LORA_DORA);
     if (vram_plan_given(r->plan, VRAM_KEY_LORA_BIAS) && !vram_plan_is(r->plan, VRAM_KEY_LORA_BIAS, "none"))
         return unsupported(r, VRAM_KEY_LORA_BIAS);
-    const enum vram_key open[] = {VRAM_KEY_TRAIN_MODULES};
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        if (vram_plan_given(r->plan, open[i]))
-            return unsupported(r, open[i]);
     if (vram_plan_is(r->plan, VRAM_KEY_TRAIN_EMBEDDINGS, "lora"))
         return unsupported(r, VRAM_KEY_TRAIN_EMBEDDINGS);
     const enum vram_key small[] = {VRAM_KEY_LORA_ALPHA, VRAM_KEY_LORA_DORA, VRAM_KEY_LORA_BIAS,

@@ -68,6 +68,8 @@ def settings(plan):
         targets = lora["targets"]
         out += ["lora.rank=%d" % lora["rank"], "lora.dropout=%g" % lora["dropout"],
                 "lora.targets=" + (targets if isinstance(targets, str) else ",".join(targets))]
+    if plan.get("modules"):
+        out.append("train.modules=" + plan["modules"])
     if plan.get("modules_to_save"):
         out.append("lora.modules_to_save=" + plan["modules_to_save"])
     if plan.get("weights"):

@@ -163,6 +163,23 @@ class Settings(Case):
         self.refused(2, "no name and no expression", "predict", QWEN3, "train=lora", "lora.targets=q_(proj")
         self.refused(2, "not PATTERN=RANK", "predict", QWEN3, "train=lora", "lora.rank_pattern=q_proj")
 
+    def test_some_modules_train(self):
+        def trained(*words):
+            report = json.loads(self.answer("predict", QWEN3, "seq=64", *words, "--format", "json"))
+            return report["model"]["parameters"]["trainable"], report
+        config = tiny_config()
+        matrices = 2 * config["hidden_size"] * config["head_dim"] * (
+            config["num_attention_heads"] + config["num_key_value_heads"])
+        layer = matrices + 3 * config["hidden_size"] * config["intermediate_size"] + \
+            2 * config["hidden_size"] + 2 * config["head_dim"]
+        last, report = trained("train.modules=layers.1")
+        self.assertEqual(last, layer)
+        self.assertEqual(trained("train.modules=.*layers\\.[1-9]+")[0], layer)
+        # what is below the last layer keeps nothing
+        whole = trained()[1]["saved"]["total"]
+        self.assertLess(report["saved"]["total"], whole)
+        self.refused(2, "names no module", "predict", QWEN3, "seq=64", "train.modules=nonesuch")
+
     def test_lengths(self):
         def reserved(*words):
             return json.loads(self.answer("predict", LLAVA_7B_CONFIG, "seq=2048", "train=lora", *words, "--format",
