@@ -339,8 +339,8 @@ static bool run(struct vram_machine *m, struct vram_frame *f, const struct vram_
     return flow == FLOW_STOP;
 }
 
-bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
-                      struct vram_value *out)
+static bool run_body(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                     struct vram_value *out)
 {
     const struct vram_class *cls = &m->program->classes.at[m->tree->scopes[scope].cls];
     const char *name = vram_sym_text(m->cx->syms, cls->name);
@@ -352,7 +352,20 @@ bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_
         vram_slots_give(m, f.slots, cls->forward.nslots);
         return true;
     }
-    return run(m, &f, &cls->forward, out);
+    bool stopped = run(m, &f, &cls->forward, out);
+    /* the hook of enable_input_require_grads */
+    if (!stopped && m->input_grads && m->tree->scopes[scope].input_embedding &&
+        out->kind == VRAM_V_TENSOR)
+        vram_require_grad(m, out->u.tensor);
+    return stopped;
+}
+
+bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                      struct vram_value *out)
+{
+    if (!m->around || (m->around->wants && !m->around->wants(m, scope)))
+        return run_body(m, scope, call, out);
+    return vram_hooked_forward(m, scope, call, out, run_body);
 }
 
 bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scope,
@@ -395,9 +408,6 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
                                : vram_checkpoint_call(m, call, out);
     else
         stopped = vram_run_forward(m, scope, call, out);
-    /* the hook of enable_input_require_grads */
-    if (!stopped && m->input_grads && s->input_embedding && out->kind == VRAM_V_TENSOR)
-        vram_require_grad(m, out->u.tensor);
     vram_call_drop(m, call);
     m->scope = old_scope;
     m->in_loss = old_loss;

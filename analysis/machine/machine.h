@@ -37,9 +37,10 @@ struct vram_checkpoint_frame;
 struct vram_storage {
     int32_t refs;        /* handles on it */
     int32_t saved;       /* of them, tape entries and checkpoint arguments */
-    uint32_t id;         /* row of the events */
+    uint32_t id;         /* row of the events; another one each time its bytes come back */
     uint8_t category;    /* now */
     uint8_t base_category; /* when the tape does not hold it */
+    bool away;           /* its bytes are given up for now */
     struct vram_storage *next_free;
 };
 
@@ -110,6 +111,18 @@ struct vram_tape_node {
 
 struct vram_op_row;
 
+/* Around the calls of modules, where strategies gather parameters and let them go.  Backward of a
+ * module begins as the gradient of one of its outputs comes, and ends when all its inputs have theirs. */
+struct vram_module_hooks {
+    void (*before_forward)(struct vram_machine *m, uint32_t scope);
+    void (*after_forward)(struct vram_machine *m, uint32_t scope);
+    void (*before_backward)(struct vram_machine *m, uint32_t scope); /* for each output */
+    void (*after_backward)(struct vram_machine *m, uint32_t scope);
+    bool (*wants)(struct vram_machine *m, uint32_t scope); /* NULL: every module */
+    void (*names)(struct vram_machine *m, uint32_t param); /* code names a parameter; NULL: nothing */
+    bool keywords; /* tensors among the keywords are inputs, too */
+};
+
 /* How the run answers setting(KEY); false: there is no such key. */
 typedef bool (*vram_setting_fn)(void *ctx, vram_sym key, struct vram_value *out);
 
@@ -142,6 +155,7 @@ struct vram_machine {
     uint64_t live;              /* bytes of living storages */
     uint64_t seq;
     uint32_t tasks;
+    uint32_t backwards;         /* that run now, one inside the other */
     bool stopped;               /* a recomputation has all it needs: unwind to it */
 
     /* where we are, for owners and errors */
@@ -168,6 +182,10 @@ struct vram_machine {
     /* called when a leaf's gradient has been accumulated: where strategies hook */
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void *strategy;
+    const struct vram_module_hooks *around; /* NULL = none */
+    uint32_t *inputs_left;      /* by scope: inputs whose gradient has not come */
+    uint8_t stream;             /* of what is made next */
+    bool keeps_linear;          /* a Linear saves all its operands, whoever trains */
 
     struct vram_handle **params; /* by number in the tree; NULL when absent */
     /* free lists */
@@ -220,6 +238,10 @@ static inline struct vram_handle *vram_hold(struct vram_handle *x)
 void vram_drop(struct vram_machine *m, struct vram_handle *x);
 /* x becomes a look into another tensor's storage (NULL: none for now), its own bytes go. */
 void vram_storage_move(struct vram_machine *m, struct vram_handle *x, struct vram_handle *to);
+/* The bytes of a storage go and come back (as another row of the events, so many); its holders
+ * do not notice. */
+void vram_storage_leave(struct vram_machine *m, struct vram_storage *s);
+void vram_storage_return(struct vram_machine *m, struct vram_storage *s, uint64_t bytes);
 /* Drops *x and makes it NULL. */
 void vram_let_go(struct vram_machine *m, struct vram_handle **x);
 void vram_set_category(struct vram_machine *m, struct vram_handle *x, enum vram_category category);
@@ -329,9 +351,14 @@ void vram_call_drop(struct vram_machine *m, struct vram_call *call);
 /* Calls a module as the framework does: its arguments live until it returns.  True: stopped.  */
 bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,
                       struct vram_value *out);
-/* Runs the body of a scope's class without the wrapper of a module call. */
+/* Runs the body of a scope's class between its hooks, without the wrapper of a module call. */
 bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                       struct vram_value *out);
+/* hooks.c: the same with hooks; body is what runs */
+bool vram_hooked_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                         struct vram_value *out,
+                         bool (*body)(struct vram_machine *m, uint32_t scope,
+                                      const struct vram_call *call, struct vram_value *out));
 /* Calls a function; arguments are moved into its frame.  scope: of a method, else VRAM_NO_INDEX. */
 bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scope,
                         struct vram_call *call, struct vram_value *out);

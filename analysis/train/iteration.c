@@ -272,8 +272,6 @@ void vram_loop_start(struct vram_loop *l)
     struct vram_machine *m = &l->m;
     uint32_t n = 0;
     m->training = m->grad = true;
-    l->strategy = (struct vram_strategy){.m = m, .setup = l->s, .row = l->s->strategy,
-                                         .optimizer = &l->optimizer};
     l->strategy.params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < m->tree->nparams; i++)
         if (l->run->requires_grad[i])
@@ -281,6 +279,8 @@ void vram_loop_start(struct vram_loop *l)
     l->strategy.n = n;
     m->strategy = &l->strategy;
     m->accumulated = l->s->strategy->accumulated;
+    m->inputs_left = vram_machine_alloc(m, m->tree->nscopes, sizeof *m->inputs_left);
+    m->around = l->s->strategy->around;
     vram_optimizer_init(&l->optimizer, m, l->s);
     if (l->s->strategy->init) {
         m->op = VRAM_OP_STRATEGY;
@@ -297,7 +297,7 @@ void vram_loop_train(struct vram_loop *l)
     step(l, 1);
     /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
      * to be run */
-    bool alike = !l->s->strategy->forward_begin && !l->s->optimizer->remakes_state &&
+    bool alike = !l->s->strategy->changes && !l->s->optimizer->remakes_state &&
                  !l->s->run_every_step;
     if (!alike || !vram_steps_repeat(&l->m, from, first, l->s->steps))
         for (int i = 2; i <= l->s->steps; i++)

@@ -386,12 +386,19 @@ static bool decays(const struct vram_machine *m, const uint8_t *scopes, const st
     return !scopes[p->scope] && !undecayed_name(vram_sym_text(t->syms, p->name));
 }
 
+void vram_optimizer_flats(struct vram_optimizer *o, uint32_t n)
+{
+    o->nflats = n;
+    o->share = vram_machine_alloc(o->m, n, sizeof *o->share);
+    o->state = vram_machine_alloc(o->m, (size_t)o->m->tree->nparams + n, sizeof *o->state);
+}
+
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
                          const struct vram_setup *setup)
 {
     const struct vram_tree *tree = m->tree;
     *o = (struct vram_optimizer){.m = m, .setup = setup, .row = setup->optimizer};
-    o->state = vram_machine_alloc(m, (size_t)tree->nparams + 2, sizeof *o->state);
+    vram_optimizer_flats(o, 2);
     for (int g = 0; g < 2; g++)
         o->params[g] = vram_machine_alloc(m, tree->nparams, sizeof(struct vram_handle *));
     const uint8_t *scopes = undecayed_scopes(m);
@@ -406,9 +413,23 @@ void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
 
 void vram_optimizer_finish(struct vram_optimizer *o)
 {
-    for (uint32_t i = 0; i < o->m->tree->nparams + 2; i++)
+    for (uint32_t i = 0; i < o->m->tree->nparams + o->nflats; i++)
         for (int k = 0; k < 4; k++)
             vram_let_go(o->m, &o->state[i][k]);
+}
+
+void vram_optimizer_update(struct vram_optimizer *o, struct vram_handle **params, uint32_t n,
+                           bool decay)
+{
+    o->m->op = VRAM_OP_OPTIMIZER;
+    o->row->step(o, params, n, decay);
+}
+
+/* Names of the step's code end with it. */
+void vram_optimizer_forget(struct vram_optimizer *o)
+{
+    for (int i = 0; i < 3; i++)
+        vram_let_go(o->m, &o->names[i]);
 }
 
 void vram_optimizer_step(struct vram_optimizer *o)
@@ -429,16 +450,14 @@ void vram_optimizer_step(struct vram_optimizer *o)
         m->op = VRAM_OP_CLIP;
         norm = vram_clip(m, all, n);
     }
-    m->op = VRAM_OP_OPTIMIZER;
     for (int g = 0; g < 2; g++) {
         n = 0;
         for (uint32_t i = 0; i < o->n[g]; i++)
             if (o->params[g][i]->grad)
                 all[n++] = o->params[g][i];
-        o->row->step(o, all, n, g == 0);
+        vram_optimizer_update(o, all, n, g == 0);
     }
-    for (int i = 0; i < 3; i++)
-        vram_let_go(m, &o->names[i]);
+    vram_optimizer_forget(o);
     vram_drop(m, norm);
     m->scope = scope;
     m->op = op;

@@ -36,6 +36,8 @@ static void load_one(struct vram_loop *l, uint32_t i)
     if (x->requires_grad)
         l->run->trainable += p->elements;
     m->params[i] = x;
+    if (l->strategy.row && l->strategy.row->load && !p->buffer)
+        l->strategy.row->load(&l->strategy, i);
 }
 
 static void load(struct vram_loop *l)
@@ -79,6 +81,9 @@ static void prepare(struct vram_loop *l)
         m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN && main_input_is_ids(l);
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
+    if (s->mode == VRAM_MODE_TRAIN)
+        l->strategy = (struct vram_strategy){.m = m, .setup = s, .row = s->strategy,
+                                             .optimizer = &l->optimizer};
     l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));
     l->run->dtype = vram_machine_alloc(m, m->tree->nparams, sizeof(uint8_t));
 }

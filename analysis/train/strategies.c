@@ -13,6 +13,7 @@ const struct vram_strategy_row vram_strategies[] = {
      .help = "DistributedDataParallel: gradient buckets beside the gradients",
      .source = "torch 2.9 nn/parallel/distributed.py, reducer.cpp",
      .communicators = 1,
+     .changes = true, /* buckets are made anew behind the first step */
      .init = vram_ddp_init,
      .forward_begin = vram_ddp_forward_begin,
      .accumulated = vram_ddp_accumulated},
@@ -41,6 +42,19 @@ const struct vram_strategy_row vram_strategies[] = {
      .synchronises = vram_zero_synchronises,
      .synchronise = vram_zero_synchronise,
      .step = vram_zero_step},
+    {.name = "zero3",
+     .help = "DeepSpeed ZeRO 3: parameters sharded as well, gathered module by module",
+     .source = "DeepSpeed 0.19.6 runtime/zero/stage3.py, partitioned_param_coordinator.py",
+     .deepspeed = true,
+     .communicators = 2, /* the default group and the engine's data-parallel group */
+     .partitions_gradients = true,
+     .changes = true, /* what is fetched ahead follows the trace of the first step */
+     .around = &vram_coordinator_hooks,
+     .load = vram_zero3_load,
+     .init = vram_zero3_init,
+     .accumulated = vram_zero3_accumulated,
+     .backward_end = vram_zero3_backward_end,
+     .step = vram_zero3_step},
 };
 const uint32_t vram_strategies_count = sizeof vram_strategies / sizeof *vram_strategies;
 

@@ -14,6 +14,16 @@ struct vram_handle *vram_shared_new(struct vram_machine *m, uint64_t elements,
 uint32_t vram_share_new(struct vram_machine *m, struct vram_handle *const *params, uint32_t n,
                         uint64_t bytes);
 
+/* deepspeed.c: what the stages of ZeRO share */
+struct vram_zero_piece {
+    uint32_t param;
+    uint64_t elements;
+};
+uint64_t vram_zero_elements(const struct vram_strategy *s, enum vram_key key); /* auto is filled in */
+void vram_zero_norm(struct vram_strategy *s, const struct vram_zero_piece *pieces, uint32_t n);
+void vram_zero_master(struct vram_strategy *s, struct vram_handle *master, uint32_t which);
+void vram_zero_update(struct vram_strategy *s, struct vram_handle *master, bool decay);
+
 /* zero.c */
 void vram_zero_init(struct vram_strategy *s);
 void vram_zero_backward_begin(struct vram_strategy *s);
@@ -22,6 +32,14 @@ void vram_zero_backward_end(struct vram_strategy *s);
 bool vram_zero_synchronises(const struct vram_strategy *s);
 void vram_zero_synchronise(struct vram_strategy *s);
 void vram_zero_step(struct vram_strategy *s);
+
+/* zero3.c, coordinator.c */
+extern const struct vram_module_hooks vram_coordinator_hooks;
+void vram_zero3_load(struct vram_strategy *s, uint32_t param);
+void vram_zero3_init(struct vram_strategy *s);
+void vram_zero3_accumulated(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
+void vram_zero3_backward_end(struct vram_strategy *s);
+void vram_zero3_step(struct vram_strategy *s);
 
 /* ddp.c */
 void vram_ddp_init(struct vram_strategy *s);

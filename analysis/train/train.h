@@ -97,7 +97,7 @@ struct vram_optimizer {
     uint32_t n[2];
     struct vram_handle *(*state)[4]; /* by parameter number */
     struct vram_handle *names[3];    /* names that live on between parameters (Adafactor) */
-    uint32_t share[2];               /* by group: of flat partitions, whose numbers follow the tree's */
+    uint32_t nflats, *share;         /* of flat partitions, whose numbers follow the tree's */
 };
 
 struct vram_optimizer_row {
@@ -118,6 +118,12 @@ uint32_t vram_share_scale(struct vram_machine *m, uint32_t share, uint64_t bytes
 
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
                          const struct vram_setup *setup);
+/* Room for the states of n flat partitions; before any state is there. */
+void vram_optimizer_flats(struct vram_optimizer *o, uint32_t n);
+/* One call of step() on parts of one group, and what its names let go at its end. */
+void vram_optimizer_update(struct vram_optimizer *o, struct vram_handle **params, uint32_t n,
+                           bool decay);
+void vram_optimizer_forget(struct vram_optimizer *o);
 /* clip and step of all groups */
 void vram_optimizer_step(struct vram_optimizer *o);
 /* Drops all state: the end of the run. */
@@ -146,6 +152,9 @@ struct vram_strategy_row {
     bool deepspeed;
     int communicators;                               /* NCCL groups of more than one rank */
     bool partitions_gradients;                       /* each backward leaves only the rank's own */
+    bool changes;                                    /* steps differ: they are run one by one */
+    const struct vram_module_hooks *around;          /* around modules */
+    void (*load)(struct vram_strategy *s, uint32_t param); /* a parameter has been made */
     void (*init)(struct vram_strategy *s);           /* behind load */
     void (*forward_begin)(struct vram_strategy *s);
     void (*backward_begin)(struct vram_strategy *s);

@@ -130,7 +130,6 @@ static struct vram_handle *master_of(struct vram_strategy *s, const struct group
 
 static void init_group(struct vram_strategy *s, struct zero *z, int which)
 {
-    struct vram_machine *m = s->m;
     struct group *g = &z->group[which];
     uint64_t align = 2 * (uint64_t)s->setup->ranks;
     g->params = s->optimizer->params[which];
@@ -146,8 +145,7 @@ static void init_group(struct vram_strategy *s, struct zero *z, int which)
     flatten(s, g);
     struct vram_handle *master = master_of(s, g);
     g->master = *master;
-    g->master.param = m->tree->nparams + (uint32_t)which;
-    s->optimizer->share[which] = m->events->storages[master->storage->id].share;
+    vram_zero_master(s, &g->master, (uint32_t)which);
 }
 
 void vram_zero_init(struct vram_strategy *s)
@@ -155,16 +153,9 @@ void vram_zero_init(struct vram_strategy *s)
     struct vram_machine *m = s->m;
     struct zero *z = vram_machine_alloc(m, 1, sizeof *z);
     struct vram_handle *zeros[2] = {NULL, NULL};
-    int64_t bucket = vram_plan_int(s->setup->plan, VRAM_KEY_ZERO_REDUCE_BUCKET_SIZE);
     s->own = z;
     m->scope = 0;
-    if (bucket == VRAM_PLAN_AUTO) {
-        const struct vram_config *root = m->tree->scopes[0].config;
-        const struct vram_config *text = vram_config_get_text(m->cx, root, "text_config");
-        const struct vram_config *h = vram_config_get_text(m->cx, text ? text : root, "hidden_size");
-        bucket = h && h->type == VRAM_CONFIG_INT ? h->integer * h->integer : 500000000;
-    }
-    z->bucket_size = (uint64_t)bucket;
+    z->bucket_size = vram_zero_elements(s, VRAM_KEY_ZERO_REDUCE_BUCKET_SIZE);
     z->in_bucket = vram_machine_alloc(m, s->n ? s->n : 1, sizeof(struct vram_handle *));
     z->place = vram_machine_alloc(m, m->tree->nparams, sizeof *z->place);
     z->kept_each = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
@@ -429,28 +420,16 @@ void vram_zero_synchronise(struct vram_strategy *s)
 
 /* ---- step --------------------------------------------------------------------------------- */
 
-/* get_grad_norm_direct: each piece of the partition is cast to float64, one after the other; then the
- * stack of their norms and its squares. */
 static void norm(struct vram_strategy *s, const struct group *g)
 {
-    struct vram_machine *m = s->m;
-    struct vram_handle **norms = vram_machine_alloc(m, g->n ? g->n : 1, sizeof *norms);
-    int64_t n[1] = {0};
+    struct vram_zero_piece *pieces = vram_machine_alloc(s->m, g->n ? g->n : 1, sizeof *pieces);
+    uint32_t n = 0;
     for (uint32_t i = 0; i < g->n; i++) {
-        int64_t shape[1] = {(int64_t)piece_of(s->own, g, i)};
-        if (!shape[0])
-            continue;
-        m->scope = m->tree->params[g->params[i]->param].scope;
-        struct vram_handle *wide = vram_new(m, shape, 1, VRAM_DT_F64, NULL);
-        norms[n[0]++] = vram_new_scalar(m, VRAM_DT_F64);
-        vram_drop(m, wide);
+        uint64_t elements = piece_of(s->own, g, i);
+        if (elements)
+            pieces[n++] = (struct vram_zero_piece){g->params[i]->param, elements};
     }
-    m->scope = 0;
-    struct vram_handle *stack = vram_new(m, n, 1, VRAM_DT_F64, NULL);
-    vram_drop(m, vram_new(m, n, 1, VRAM_DT_F64, NULL));
-    vram_drop(m, stack);
-    while (n[0])
-        vram_drop(m, norms[--n[0]]);
+    vram_zero_norm(s, pieces, n);
 }
 
 /* The gradients of a group's partition are let go; with the last group their buffer. */
@@ -481,10 +460,7 @@ static void step_group(struct vram_strategy *s, struct group *g, int which, bool
     }
     if (g->master.grad)
         forget(s, g, last);
-    struct vram_handle *one[1] = {&g->master};
-    m->op = VRAM_OP_OPTIMIZER;
-    s->optimizer->row->step(s->optimizer, one, 1, which == 0);
-    m->op = VRAM_OP_STRATEGY;
+    vram_zero_update(s, &g->master, which == 0);
     vram_let_go(m, &g->master.grad);
     forget(s, g, last);
 }

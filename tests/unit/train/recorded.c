@@ -24,7 +24,7 @@ static const char *file;
 
 struct writer {
     bool ddp;
-    char text[1 << 14];
+    char text[1 << 15];
     size_t n;
     int number[MAX_STORAGES], freed[MAX_STORAGES];
     int made, nfreed;
@@ -148,7 +148,7 @@ static void compare(const char *settings, const char *expected, int *wrong)
 
 static void recorded(void **state)
 {
-    static char text[1 << 17], expected[1 << 14];
+    static char text[1 << 18], expected[1 << 15];
     FILE *f = fopen(file, "rb");
     int cases = 0, wrong = 0;
     (void)state;
