@@ -357,6 +357,8 @@ static bool run_body(struct vram_machine *m, uint32_t scope, const struct vram_c
     if (!stopped && m->input_grads && m->tree->scopes[scope].input_embedding &&
         out->kind == VRAM_V_TENSOR)
         vram_require_grad(m, out->u.tensor);
+    if (!stopped && scope == 0 && m->finish)
+        m->finish(m, out);
     return stopped;
 }
 

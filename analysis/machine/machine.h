@@ -112,10 +112,11 @@ struct vram_tape_node {
 struct vram_op_row;
 
 /* Around the calls of modules, where strategies gather parameters and let them go.  Backward of a
- * module begins as the gradient of one of its outputs comes, and ends when all its inputs have theirs. */
+ * module begins as the gradient of one of its outputs comes, and ends when all its inputs have theirs:
+ * it is told if before_forward (inputs) and after_forward (outputs) have said so by true. */
 struct vram_module_hooks {
-    void (*before_forward)(struct vram_machine *m, uint32_t scope);
-    void (*after_forward)(struct vram_machine *m, uint32_t scope);
+    bool (*before_forward)(struct vram_machine *m, uint32_t scope);
+    bool (*after_forward)(struct vram_machine *m, uint32_t scope);
     void (*before_backward)(struct vram_machine *m, uint32_t scope); /* for each output */
     void (*after_backward)(struct vram_machine *m, uint32_t scope);
     bool (*wants)(struct vram_machine *m, uint32_t scope); /* NULL: every module */
@@ -183,6 +184,8 @@ struct vram_machine {
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void *strategy;
     const struct vram_module_hooks *around; /* NULL = none */
+    enum vram_dtype hooked_dtype; /* floats go into and out of hooked modules in it; VRAM_DT_NONE: as they are */
+    void (*finish)(struct vram_machine *m, struct vram_value *out); /* what wraps the top module's forward */
     uint32_t *inputs_left;      /* by scope: inputs whose gradient has not come */
     uint8_t stream;             /* of what is made next */
     bool keeps_linear;          /* a Linear saves all its operands, whoever trains */
@@ -222,6 +225,9 @@ struct vram_call {
 /* A new tensor with its own storage; stride NULL = contiguous. */
 struct vram_handle *vram_new(struct vram_machine *m, const int64_t *shape, int rank,
                              enum vram_dtype dtype, const int64_t *stride);
+/* The same without a storage, for now. */
+struct vram_handle *vram_blank(struct vram_machine *m, const int64_t *shape, int rank,
+                               enum vram_dtype dtype);
 struct vram_handle *vram_new_like(struct vram_machine *m, const struct vram_handle *x,
                                   enum vram_dtype dtype);
 struct vram_handle *vram_new_scalar(struct vram_machine *m, enum vram_dtype dtype);

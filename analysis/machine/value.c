@@ -273,6 +273,12 @@ struct vram_handle *vram_new(struct vram_machine *m, const int64_t *shape, int r
     return x;
 }
 
+struct vram_handle *vram_blank(struct vram_machine *m, const int64_t *shape, int rank,
+                               enum vram_dtype dtype)
+{
+    return new_handle(m, shape, NULL, rank, dtype);
+}
+
 struct vram_handle *vram_new_like(struct vram_machine *m, const struct vram_handle *x,
                                   enum vram_dtype dtype)
 {

@@ -289,14 +289,20 @@ static void name_parameter(struct vram_machine *m, uint32_t p)
     m->op = op;
 }
 
-static void before_forward(struct vram_machine *m, uint32_t scope)
+static bool before_forward(struct vram_machine *m, uint32_t scope)
 {
     if (scope == 0)
         vram_coordinator_reset(coordinator_of(m));
     fetch(m, scope, true);
+    return true;
 }
 
-static void after_forward(struct vram_machine *m, uint32_t scope) { release_module(m, scope, true); }
+static bool after_forward(struct vram_machine *m, uint32_t scope)
+{
+    release_module(m, scope, true);
+    return true;
+}
+
 static void before_backward(struct vram_machine *m, uint32_t scope) { fetch(m, scope, false); }
 static void after_backward(struct vram_machine *m, uint32_t scope) { release_module(m, scope, false); }
 

@@ -432,6 +432,19 @@ void vram_optimizer_forget(struct vram_optimizer *o)
         vram_let_go(o->m, &o->names[i]);
 }
 
+/* Parameters of both groups that have a gradient, in the order of the tree. */
+static uint32_t with_gradient(const struct vram_optimizer *o, struct vram_handle **all)
+{
+    uint32_t n = 0;
+    for (uint32_t a = 0, b = 0; a < o->n[0] || b < o->n[1];) {
+        bool first = b == o->n[1] || (a < o->n[0] && o->params[0][a]->param < o->params[1][b]->param);
+        struct vram_handle *p = first ? o->params[0][a++] : o->params[1][b++];
+        if (p->grad)
+            all[n++] = p;
+    }
+    return n;
+}
+
 void vram_optimizer_step(struct vram_optimizer *o)
 {
     struct vram_machine *m = o->m;
@@ -442,11 +455,7 @@ void vram_optimizer_step(struct vram_optimizer *o)
         return;
     all = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     if (o->setup->clip) {
-        for (uint32_t i = 0; i < m->tree->nparams; i++) {
-            struct vram_handle *p = m->params[i];
-            if (p && p->param == i && p->requires_grad && p->grad)
-                all[n++] = p;
-        }
+        n = with_gradient(o, all);
         m->op = VRAM_OP_CLIP;
         norm = vram_clip(m, all, n);
     }

@@ -21,7 +21,9 @@ static void load_one(struct vram_loop *l, uint32_t i)
     const struct vram_param *p = &m->tree->params[i];
     const struct vram_scope *scope = &m->tree->scopes[p->scope];
     m->scope = p->scope;
-    struct vram_handle *x = vram_new(m, p->dims, p->rank, held_dtype(l->s, p), NULL);
+    bool host = !p->buffer && l->strategy.row && l->strategy.row->loads_on_host;
+    struct vram_handle *x = host ? vram_blank(m, p->dims, p->rank, held_dtype(l->s, p))
+                                 : vram_new(m, p->dims, p->rank, held_dtype(l->s, p), NULL);
     x->leaf = true;
     x->param = i;
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);

@@ -85,15 +85,15 @@ static int resolve_strategy(struct resolver *r)
         if (vram_plan_int(r->plan, parallel[i]) > 1)
             return unsupported(r, parallel[i]);
     const char *engine = vram_plan_text(r->plan, VRAM_KEY_ENGINE);
-    s->deepspeed = *engine ? !strcmp(engine, "deepspeed") : s->strategy->deepspeed;
-    if (!strcmp(engine, "fsdp") || !strcmp(engine, "megatron") ||
-        (*engine && s->deepspeed != s->strategy->deepspeed))
+    s->deepspeed = s->strategy->deepspeed;
+    const char *own = s->strategy->deepspeed ? "deepspeed" : s->strategy->fsdp ? "fsdp" : "torch";
+    if (*engine && strcmp(engine, own) != 0)
         return unsupported(r, VRAM_KEY_ENGINE);
     if (!vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "none"))
         return unsupported(r, VRAM_KEY_OFFLOAD);
     VRAM_TRY(note_plan(r, VRAM_KEY_STRATEGY));
     VRAM_TRY(note_number(r, "gpus", s->ranks, vram_plan_given(r->plan, VRAM_KEY_GPUS) ? "given" : "default"));
-    return note(r, "engine", s->deepspeed ? "deepspeed" : "torch", *engine ? "given" : "default");
+    return note(r, "engine", own, *engine ? "given" : "default");
 }
 
 static int resolve_precision(struct resolver *r)

@@ -150,6 +150,8 @@ struct vram_strategy_row {
     const char *help;
     const char *source;
     bool deepspeed;
+    bool fsdp;
+    bool loads_on_host;                              /* parameters come to the card in init */
     int communicators;                               /* NCCL groups of more than one rank */
     bool partitions_gradients;                       /* each backward leaves only the rank's own */
     bool changes;                                    /* steps differ: they are run one by one */

@@ -62,7 +62,11 @@ class Log:
 
     def __init__(self, files):
         self.files, self.phase, self.entries = files, "load", []
-        self.live, self.refs, self.made = {}, [], 0
+        self.live, self.refs, self.made, self.stopped = {}, [], 0, False
+
+    def add(self, number, size):
+        if (not size or size >= SMALLEST) and not self.stopped:
+            self.entries.append((self.phase, number, size))
 
     def see(self, x):
         import torch
@@ -72,6 +76,7 @@ class Log:
             return
         if not isinstance(x, torch.Tensor) or x.device.type != "cpu":
             return
+        x = getattr(x, "_local_tensor", x)  # of a DTensor
         storage = x.untyped_storage()
         key = storage._cdata
         if storage.nbytes() == 0 or key in self.live:
@@ -79,13 +84,13 @@ class Log:
         self.made += 1
         number = self.live[key] = self.made
         ours = any(word in f.filename for f in traceback.extract_stack() for word in self.files)
-        if ours and storage.nbytes() >= SMALLEST:
-            self.entries.append((self.phase, number, storage.nbytes()))
+        if ours:
+            self.add(number, storage.nbytes())
 
         def dead(_):
             if self.live.get(key) == number:
                 del self.live[key]
-            self.entries.append((self.phase, number, 0))
+            self.add(number, 0)
         self.refs.append(weakref.ref(storage, dead))
 
     def following(self):
