@@ -56,11 +56,11 @@ static void come(struct vram_coordinator *c, uint32_t p, uint64_t elements)
     struct vram_machine *m = c->s->m;
     int64_t shape[1] = {(int64_t)elements};
     m->scope = m->tree->params[p].scope;
-    struct vram_handle *x = c->ranks == 1
+    struct vram_handle *x = c->ranks == 1 && !c->from_host
                                 ? vram_hold(c->shard[p].own)
                                 : vram_new(m, shape, 1, (enum vram_dtype)m->params[p]->dtype, NULL);
     vram_set_category(m, x, VRAM_CAT_PARAMETER);
-    if (c->ranks > 1 && x->storage)
+    if ((c->ranks > 1 || c->from_host) && x->storage)
         m->events->storages[x->storage->id].param = p;
     vram_storage_move(m, m->params[p], x);
     vram_drop(m, x);
@@ -70,6 +70,27 @@ static void leave(struct vram_coordinator *c, uint32_t p)
 {
     vram_storage_move(c->s->m, c->s->m->params[p], NULL);
     c->shard[p].here = false;
+}
+
+/* offload=params: the rank's own shards come from the host for the gather. */
+static void bring(struct vram_coordinator *c, const uint32_t *params, uint32_t n)
+{
+    struct vram_machine *m = c->s->m;
+    struct vram_handle **own = vram_machine_alloc(m, n, sizeof *own);
+    for (uint32_t i = 0; c->from_host && i < n; i++) {
+        int64_t shape[1] = {(int64_t)c->shard[params[i]].elements};
+        own[i] = vram_new(m, shape, 1, (enum vram_dtype)m->params[params[i]]->dtype, NULL);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        vram_drop(m, own[i]);
+}
+
+/* The parameter alone, where it stays. */
+static void come_alone(struct vram_coordinator *c, uint32_t p)
+{
+    come(c, p, c->shard[p].elements * c->ranks);
+    if (c->ranks > 1)
+        bring(c, &p, 1);
 }
 
 /* One tensor for the shards of all ranks; a parameter alone is gathered where it stays. */
@@ -89,6 +110,7 @@ static void gather_type(struct vram_coordinator *c, const uint32_t *params, uint
     m->scope = m->tree->params[g->params[0]].scope;
     g->held = g->n;
     g->flat = vram_new(m, shape, 1, dtype, NULL);
+    bring(c, g->params, g->n);
 }
 
 static int ascending(const void *a, const void *b)
@@ -114,7 +136,7 @@ static void gather(struct vram_coordinator *c, struct vram_set *set)
     for (uint32_t i = 0; i < n; i++) {
         struct vram_shard *d = &c->shard[params[i]];
         if (c->sequential || n == 1 || c->ranks == 1)
-            come(c, params[i], d->elements * c->ranks);
+            come_alone(c, params[i]);
         else if (!d->gather)
             gather_type(c, params, n, (enum vram_dtype)m->params[params[i]]->dtype);
     }
@@ -283,7 +305,7 @@ static void name_parameter(struct vram_machine *m, uint32_t p)
     m->op = VRAM_OP_STRATEGY;
     add(c, &c->params[at], p);
     qsort(c->params[at].at, c->params[at].n, sizeof *c->params[at].at, ascending);
-    come(c, p, c->shard[p].elements * c->ranks);
+    come_alone(c, p);
     c->shard[p].here = true;
     m->scope = at;
     m->op = op;
@@ -383,7 +405,7 @@ void vram_coordinator_persist(struct vram_coordinator *c)
 {
     for (uint32_t p = 0; p < c->s->m->tree->nparams; p++)
         if (c->shard[p].persistent && is_away(&c->shard[p])) {
-            come(c, p, c->shard[p].elements * c->ranks);
+            come_alone(c, p);
             c->shard[p].here = true;
         }
 }
@@ -428,6 +450,7 @@ void vram_coordinator_init(struct vram_coordinator *c, struct vram_strategy *s)
     c->overlaps = vram_plan_on(plan, VRAM_KEY_ZERO_OVERLAP_COMM, true);
     if (c->sequential)
         c->prefetch = 1; /* as the engine sets it */
+    c->from_host = s->setup->offload == VRAM_OFFLOAD_PARAMS;
     list_parameters(c);
     mark_persistent(c);
 }

@@ -60,7 +60,8 @@ void vram_zero_norm(struct vram_strategy *s, const struct vram_zero_piece *piece
 void vram_zero_master(struct vram_strategy *s, struct vram_handle *master, uint32_t which)
 {
     master->param = s->m->tree->nparams + which;
-    s->optimizer->share[which] = s->m->events->storages[master->storage->id].share;
+    if (!vram_offloads(s))
+        s->optimizer->share[which] = s->m->events->storages[master->storage->id].share;
 }
 
 void vram_zero_update(struct vram_strategy *s, struct vram_handle *master, bool decay)

@@ -85,7 +85,7 @@ static void prepare(struct vram_loop *l)
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     if (s->mode == VRAM_MODE_TRAIN)
         l->strategy = (struct vram_strategy){.m = m, .setup = s, .row = s->strategy,
-                                             .optimizer = &l->optimizer};
+                                             .optimizer = &l->optimizer, .host = &l->run->host};
     l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));
     l->run->dtype = vram_machine_alloc(m, m->tree->nparams, sizeof(uint8_t));
 }

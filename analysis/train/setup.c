@@ -71,6 +71,36 @@ static int resolve_mode(struct resolver *r)
     return VRAM_OK;
 }
 
+/* DeepSpeed moves the gradients with the optimizer; parameters only where they are sharded. */
+static int resolve_offload(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    const char *what = vram_plan_text(r->plan, VRAM_KEY_OFFLOAD);
+    bool params = !strcmp(what, "params"), three = !strcmp(s->strategy->name, "zero3");
+    if (!strcmp(what, "none") || s->mode != VRAM_MODE_TRAIN)
+        return VRAM_OK;
+    if (!s->strategy->deepspeed || !strcmp(what, "activations") || (params && !three))
+        return unsupported(r, VRAM_KEY_OFFLOAD);
+    s->offload = params ? VRAM_OFFLOAD_PARAMS : VRAM_OFFLOAD_OPTIMIZER;
+    if (!strcmp(what, "optimizer"))
+        VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "offload",
+                           "DeepSpeed moves the gradients with the optimizer: offload=optimizer is "
+                           "read as optimizer+grads"));
+    return note_plan(r, VRAM_KEY_OFFLOAD);
+}
+
+/* What only stage 3 is followed in. */
+static int refuse_types(struct resolver *r)
+{
+    static const enum vram_key keys[] = {VRAM_KEY_ZERO_COMMUNICATION_DATA_TYPE,
+                                         VRAM_KEY_ZERO_GRAD_ACCUM_DTYPE};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (r->s->strategy->deepspeed && strcmp(r->s->strategy->name, "zero3") != 0 &&
+            vram_plan_given(r->plan, keys[i]))
+            return unsupported(r, keys[i]);
+    return VRAM_OK;
+}
+
 static int resolve_strategy(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -89,8 +119,8 @@ static int resolve_strategy(struct resolver *r)
     const char *own = s->strategy->deepspeed ? "deepspeed" : s->strategy->fsdp ? "fsdp" : "torch";
     if (*engine && strcmp(engine, own) != 0)
         return unsupported(r, VRAM_KEY_ENGINE);
-    if (!vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "none"))
-        return unsupported(r, VRAM_KEY_OFFLOAD);
+    VRAM_TRY(resolve_offload(r));
+    VRAM_TRY(refuse_types(r));
     VRAM_TRY(note_plan(r, VRAM_KEY_STRATEGY));
     VRAM_TRY(note_number(r, "gpus", s->ranks, vram_plan_given(r->plan, VRAM_KEY_GPUS) ? "given" : "default"));
     return note(r, "engine", own, *engine ? "given" : "default");
@@ -382,6 +412,8 @@ static int resolve_optimizer(struct resolver *r)
     if (!s->optimizer)
         return unsupported(r, VRAM_KEY_OPTIMIZER);
     bool lists = !strcmp(name, "adamw") || !strcmp(name, "adam") || !strncmp(name, "sgd", 3);
+    if (s->offload && s->optimizer->moments < 0)
+        return unsupported(r, VRAM_KEY_OPTIMIZER);
     s->foreach = vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_FOREACH, lists);
     s->clip = vram_plan_on(r->plan, VRAM_KEY_CLIP_GRAD, true);
     if (s->mode != VRAM_MODE_TRAIN)

@@ -24,6 +24,15 @@ void vram_zero_norm(struct vram_strategy *s, const struct vram_zero_piece *piece
 void vram_zero_master(struct vram_strategy *s, struct vram_handle *master, uint32_t which);
 void vram_zero_update(struct vram_strategy *s, struct vram_handle *master, bool decay);
 
+/* offload.c: host memory; pinned blocks are powers of two */
+void vram_host_take(struct vram_strategy *s, uint64_t bytes, bool pinned);
+void vram_host_give(struct vram_strategy *s, uint64_t bytes, bool pinned);
+void vram_host_pin(struct vram_strategy *s, uint64_t bytes); /* a tensor is made, then its pinned copy */
+bool vram_offloads(const struct vram_strategy *s);
+void vram_offload_step(struct vram_strategy *s, uint64_t elements);
+struct vram_handle *vram_offload_piece(struct vram_strategy *s, uint64_t elements,
+                                       enum vram_dtype dtype); /* its norm */
+
 /* zero.c */
 void vram_zero_init(struct vram_strategy *s);
 void vram_zero_backward_begin(struct vram_strategy *s);

@@ -16,6 +16,7 @@ struct vram_optimizer_row;
 struct vram_strategy_row;
 
 enum vram_mode { VRAM_MODE_TRAIN, VRAM_MODE_INFER, VRAM_MODE_LOAD };
+enum vram_offload { VRAM_OFFLOAD_NONE, VRAM_OFFLOAD_OPTIMIZER, VRAM_OFFLOAD_PARAMS };
 enum vram_train_mode { VRAM_TRAIN_FULL, VRAM_TRAIN_FROZEN, VRAM_TRAIN_LORA };
 
 /* One resolved setting, for the report. */
@@ -46,7 +47,8 @@ struct vram_setup {
     const struct vram_optimizer_row *optimizer;
     bool foreach, clip;
     const struct vram_strategy_row *strategy;
-    int64_t ranks;            /* data-parallel GPUs */
+    int64_t ranks;            /* data-parallel GPUs that share one copy */
+    enum vram_offload offload;
     int64_t lora_rank;
     double lora_dropout;
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
@@ -67,8 +69,15 @@ enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym co
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out);
 
+/* Host memory of a strategy: bytes of tensors, and as the allocator of pinned memory takes them. */
+struct vram_host {
+    uint64_t exact, held, most_exact, most_held;
+    bool stepped;
+};
+
 /* What a run leaves beside the events. */
 struct vram_run {
+    struct vram_host host;
     struct vram_events *events;
     uint32_t saved_event;  /* events up to here: the first forward is over, its output gone */
     uint32_t step_event;   /* events up to here: the first optimizer step is over */
@@ -105,6 +114,7 @@ struct vram_optimizer_row {
     const char *states;  /* for people */
     const char *temporaries;
     const char *source;
+    int moments;         /* fp32 states an element when it runs on the host; -1: it does not */
     bool remakes_state;  /* every step replaces some state: steps are run one by one */
     /* one group; decay: its weight decay is not 0.  NULL = no step at all */
     void (*step)(struct vram_optimizer *o, struct vram_handle **params, uint32_t n, bool decay);
@@ -141,6 +151,7 @@ struct vram_strategy {
     struct vram_handle **params; /* trainable, in registration order */
     uint32_t n;
     struct vram_optimizer *optimizer;
+    struct vram_host *host;
     uint32_t micro;              /* of the step, from 0 */
     void *own;                   /* the row's state */
 };

@@ -44,6 +44,9 @@ struct zero {
     struct vram_handle *own;     /* gradients of the partition, of this backward */
     struct vram_handle *kept;    /* of earlier backwards of the step */
     struct vram_handle **kept_each; /* of its own storage: by parameter of the tree */
+    struct vram_handle *staging; /* offload: as large as the largest parameter */
+    struct vram_handle **norms;  /* offload: by parameter of the tree, until the step */
+    bool *on_host;               /* offload: by parameter of the tree: its gradients are summed there */
     bool *came;                  /* by parameter of the tree: had a gradient in this backward */
 };
 
@@ -115,15 +118,24 @@ static void flatten(struct vram_strategy *s, struct group *g)
         vram_storage_move(m, g->params[i], g->flat);
 }
 
-/* The rank's partition is cloned, then raised: fp32 weights need no second copy. */
+/* The rank's partition is cloned, then raised: fp32 weights need no second copy.  A host has its fp32
+ * copy and the 16-bit one that is sent back, both pinned. */
 static struct vram_handle *master_of(struct vram_strategy *s, const struct group *g)
 {
     struct vram_machine *m = s->m;
-    struct vram_handle *clone = NULL;
-    if (s->setup->dtype != VRAM_DT_F32)
+    struct vram_handle *clone = NULL, *master;
+    uint64_t bytes = 0;
+    if (s->setup->dtype != VRAM_DT_F32 || vram_offloads(s))
         clone = vram_shared_new(m, g->partition, s->setup->dtype, VRAM_CAT_TEMPORARY, g->params, g->n);
-    struct vram_handle *master =
-        vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
+    if (vram_offloads(s)) {
+        int64_t shape[1] = {(int64_t)g->partition};
+        vram_dtype_bytes(s->setup->dtype, g->partition, &bytes);
+        vram_host_pin(s, 4 * g->partition);
+        vram_host_pin(s, bytes);
+        master = vram_blank(m, shape, 1, VRAM_DT_F32);
+    } else {
+        master = vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
+    }
     vram_drop(m, clone);
     return master;
 }
@@ -148,6 +160,23 @@ static void init_group(struct vram_strategy *s, struct zero *z, int which)
     vram_zero_master(s, &g->master, (uint32_t)which);
 }
 
+/* Staging as large as the largest parameter, here and on the host; fp32 gradients stay there. */
+static void start_offload(struct vram_strategy *s)
+{
+    struct zero *z = s->own;
+    uint64_t most = 0, bytes = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        most = elements_of(s->params[i]) > most ? elements_of(s->params[i]) : most;
+    int64_t shape[1] = {(int64_t)most};
+    z->norms = vram_machine_alloc(s->m, s->m->tree->nparams, sizeof *z->norms);
+    z->on_host = vram_machine_alloc(s->m, s->m->tree->nparams, sizeof *z->on_host);
+    vram_dtype_bytes(s->setup->dtype, most, &bytes);
+    vram_host_pin(s, bytes);
+    z->staging = vram_new(s->m, shape, 1, s->setup->dtype, NULL);
+    for (int g = 0; g < 2; g++)
+        vram_host_pin(s, 4 * z->group[g].partition);
+}
+
 void vram_zero_init(struct vram_strategy *s)
 {
     struct vram_machine *m = s->m;
@@ -160,11 +189,16 @@ void vram_zero_init(struct vram_strategy *s)
     z->place = vram_machine_alloc(m, m->tree->nparams, sizeof *z->place);
     z->kept_each = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     z->came = vram_machine_alloc(m, m->tree->nparams, sizeof *z->came);
-    z->contiguous = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_CONTIGUOUS_GRADIENTS, true);
+    z->contiguous = vram_offloads(s) ||
+                    vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_CONTIGUOUS_GRADIENTS, true);
     z->scatter = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_REDUCE_SCATTER, true);
     for (int g = 0; g < 2; g++)
         init_group(s, z, g);
     choose_rank(s, z);
+    if (vram_offloads(s)) {
+        start_offload(s);
+        return;
+    }
     /* initialize_optimizer_states: zero gradients of all groups at once, then dropped */
     for (int g = 0; g < 2; g++)
         if (z->group[g].n)
@@ -196,12 +230,50 @@ static void setup_buckets(struct vram_strategy *s)
         z->ipg[i] = vram_new(s->m, shape, 1, s->setup->dtype, NULL);
 }
 
+/* Elements of a parameter that lie in the rank's partition of its group. */
+static uint64_t piece_of(const struct zero *z, const struct group *g, uint32_t i)
+{
+    uint64_t from = z->rank * g->partition, to = from + g->partition;
+    uint64_t at = z->place[g->params[i]->param].from, end = at + elements_of(g->params[i]);
+    at = at > from ? at : from;
+    end = end < to ? end : to;
+    return end > at ? end - at : 0;
+}
+
+static bool last_micro(const struct vram_strategy *s)
+{
+    return s->micro + 1 == (uint64_t)s->setup->accumulation;
+}
+
+/* copy_grads_in_partition with offload: summed on the host over the micro-batches, then the rank's piece
+ * goes there in fp32. */
+static void send_to_host(struct vram_strategy *s, struct vram_handle *p)
+{
+    struct zero *z = s->own;
+    struct group *g = &z->group[z->place[p->param].group];
+    uint64_t bytes = 0;
+    uint32_t i = 0;
+    if (s->setup->accumulation > 1 && !z->on_host[p->param]) {
+        vram_dtype_bytes(s->setup->dtype, elements_of(p), &bytes);
+        vram_host_pin(s, bytes);
+        z->on_host[p->param] = true;
+    }
+    while (g->params[i] != p)
+        i++;
+    if (last_micro(s)) {
+        vram_let_go(s->m, &z->norms[p->param]);
+        z->norms[p->param] = vram_offload_piece(s, piece_of(z, g, i), s->setup->dtype);
+    }
+}
+
 /* A gradient of the rank's partition moves into the partition's own buffer, made at the first one. */
 static void keep_own(struct vram_strategy *s, struct vram_handle *p)
 {
     struct zero *z = s->own;
     bool mine = z->mine[p->param];
-    if (mine && z->contiguous && !z->own)
+    if (mine && vram_offloads(s))
+        send_to_host(s, p);
+    else if (mine && z->contiguous && !z->own)
         z->own = vram_shared_new(s->m, z->mine_elements, s->setup->dtype, VRAM_CAT_GRADIENT,
                                  s->params, s->n);
     if (z->contiguous || (s->row->partitions_gradients && !mine))
@@ -287,11 +359,6 @@ static bool overlaps(const struct vram_strategy *s)
     return vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_OVERLAP_COMM, false);
 }
 
-static bool last_micro(const struct vram_strategy *s)
-{
-    return s->micro + 1 == (uint64_t)s->setup->accumulation;
-}
-
 /* Stage 2 reduces in every backward, stage 1 in the step's last one: as gradients come when it
  * overlaps, else when all are there. */
 void vram_zero_accumulated(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
@@ -308,16 +375,6 @@ void vram_zero_accumulated(struct vram_machine *m, struct vram_handle *leaf, str
         reduce(s, leaf);
     m->scope = scope;
     m->op = op;
-}
-
-/* Elements of a parameter that lie in the rank's partition of its group. */
-static uint64_t piece_of(const struct zero *z, const struct group *g, uint32_t i)
-{
-    uint64_t from = z->rank * g->partition, to = from + g->partition;
-    uint64_t at = z->place[g->params[i]->param].from, end = at + elements_of(g->params[i]);
-    at = at > from ? at : from;
-    end = end < to ? end : to;
-    return end > at ? end - at : 0;
 }
 
 static uint64_t covered(const struct zero *z, const struct group *g, uint32_t *pieces)
@@ -380,6 +437,12 @@ static void epilogue(struct vram_strategy *s)
     struct vram_machine *m = s->m;
     struct vram_handle **later[2];
     flush(s);
+    for (uint32_t i = 0; vram_offloads(s) && i < s->n; i++)
+        vram_let_go(m, &s->params[i]->grad);
+    for (int i = 0; vram_offloads(s) && i < 2; i++)
+        vram_let_go(m, &z->ipg[i]);
+    if (vram_offloads(s))
+        return;
     if (!z->kept)
         z->kept = vram_hold(z->own);
     for (int g = 0; g < 2; g++) {
@@ -470,6 +533,11 @@ void vram_zero_step(struct vram_strategy *s)
     struct vram_machine *m = s->m;
     struct zero *z = s->own;
     m->op = VRAM_OP_STRATEGY;
+    if (vram_offloads(s)) {
+        drop_all(m, z->norms, m->tree->nparams);
+        vram_offload_step(s, z->group[0].partition + z->group[1].partition);
+        return;
+    }
     if (!s->optimizer->row->step) {
         for (int g = 0; g < 2; g++)
             forget(s, &z->group[g], true);

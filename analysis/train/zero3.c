@@ -24,6 +24,7 @@ struct zero3 {
     struct vram_handle *ipg;
     struct sub_group *groups;
     uint32_t ngroups;
+    struct vram_handle **norms; /* offload: by parameter, until the step */
     uint64_t bucket_size, filled;
     struct vram_handle **bucket;
     uint32_t nbucket;
@@ -52,8 +53,15 @@ void vram_zero3_load(struct vram_strategy *s, uint32_t param)
     int64_t shape[1] = {(int64_t)d->elements};
     uint16_t op = m->op;
     m->op = VRAM_OP_STRATEGY;
-    d->own = vram_new(m, shape, 1, (enum vram_dtype)p->dtype, NULL);
-    vram_set_category(m, d->own, VRAM_CAT_PARAMETER);
+    if (s->setup->offload == VRAM_OFFLOAD_PARAMS) {
+        uint64_t bytes = 0;
+        vram_dtype_bytes((enum vram_dtype)p->dtype, d->elements, &bytes);
+        vram_host_pin(s, bytes);
+        d->own = vram_blank(m, shape, 1, (enum vram_dtype)p->dtype);
+    } else {
+        d->own = vram_new(m, shape, 1, (enum vram_dtype)p->dtype, NULL);
+        vram_set_category(m, d->own, VRAM_CAT_PARAMETER);
+    }
     if (d->own->storage)
         m->events->storages[d->own->storage->id].param = param;
     vram_storage_move(m, p, NULL);
@@ -91,6 +99,24 @@ static void defragment(struct vram_strategy *s, uint64_t elements)
         z->c.shard[s->params[i]->param].own = vram_hold(z->weights);
 }
 
+/* offload=params: from pinned shards into one pinned tensor for each group of the optimizer. */
+static void join_on_host(struct vram_strategy *s)
+{
+    struct zero3 *z = s->own;
+    for (int g = 0; g < 2; g++) {
+        uint64_t bytes = 0, sum = 0;
+        for (uint32_t i = 0; i < z->ngroups; i++)
+            sum += z->groups[i].which == g ? z->groups[i].elements : 0;
+        vram_dtype_bytes(s->setup->dtype, sum, &bytes);
+        if (bytes)
+            vram_host_pin(s, bytes);
+        for (uint32_t i = 0; i < s->optimizer->n[g]; i++) {
+            vram_dtype_bytes(s->setup->dtype, z->c.shard[s->optimizer->params[g][i]->param].elements, &bytes);
+            vram_host_give(s, bytes, true);
+        }
+    }
+}
+
 /* Raised and cloned; the name of the raised one lives on into the next sub-group.  Of fp32 weights only
  * the clone is made (the device is compared with its name, which is never equal). */
 static void make_masters(struct vram_strategy *s)
@@ -110,6 +136,22 @@ static void make_masters(struct vram_strategy *s)
         vram_zero_master(s, &g->master, i);
     }
     vram_drop(m, raised);
+}
+
+/* The same on the host: raised and cloned one by one, and a pinned fp32 gradient for each sub-group. */
+static void masters_on_host(struct vram_strategy *s)
+{
+    struct zero3 *z = s->own;
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < z->ngroups; i++) {
+        vram_host_take(s, 4 * z->groups[i].elements, false);
+        vram_host_give(s, before, false);
+        vram_host_take(s, 4 * z->groups[i].elements, false);
+        before = 4 * z->groups[i].elements;
+    }
+    vram_host_give(s, before, false);
+    for (uint32_t i = 0; i < z->ngroups; i++)
+        vram_host_pin(s, 4 * z->groups[i].elements);
 }
 
 /* initialize_optimizer_states: one gradient for the largest sub-group, given back */
@@ -146,6 +188,20 @@ static void begin(struct vram_strategy *s)
     vram_optimizer_flats(s->optimizer, z->ngroups);
 }
 
+/* Gradients of the rank's shards, for good. */
+static void keep_gradients(struct vram_strategy *s, uint64_t elements)
+{
+    struct zero3 *z = s->own;
+    uint64_t bytes = 0;
+    if (!vram_offloads(s)) {
+        z->gradients = vram_shared_new(s->m, elements, z->summed, VRAM_CAT_GRADIENT, s->params, s->n);
+        return;
+    }
+    vram_dtype_bytes(z->summed, elements, &bytes);
+    vram_host_pin(s, bytes);
+    z->norms = vram_machine_alloc(s->m, s->m->tree->nparams, sizeof *z->norms);
+}
+
 void vram_zero3_init(struct vram_strategy *s)
 {
     struct zero3 *z = s->own;
@@ -159,13 +215,20 @@ void vram_zero3_init(struct vram_strategy *s)
     begin(s);
     for (uint32_t i = 0; i < z->ngroups; i++)
         elements += z->groups[i].elements;
-    defragment(s, elements);
-    make_masters(s);
-    first_gradient(s);
+    if (z->c.from_host)
+        join_on_host(s);
+    else
+        defragment(s, elements);
+    if (vram_offloads(s)) {
+        masters_on_host(s);
+    } else {
+        make_masters(s);
+        first_gradient(s);
+    }
     int64_t shape[1] = {(int64_t)z->bucket_size};
     if (z->contiguous)
         z->ipg = vram_new(m, shape, 1, z->sent, NULL);
-    z->gradients = vram_shared_new(m, elements, z->summed, VRAM_CAT_GRADIENT, s->params, s->n);
+    keep_gradients(s, elements);
     for (uint32_t i = 0; i < z->ngroups; i++) /* create_reduce_and_remove_grad_hooks */
         for (uint32_t k = 0; k < z->groups[i].n; k++)
             vram_coordinator_visit(&z->c, z->groups[i].params[k]->param);
@@ -257,6 +320,22 @@ static void reduce_all(struct vram_strategy *s, struct names *parts)
         parts->at[parts->n++] = bucket;
 }
 
+/* partition_grads with offload: the shard's gradient is taken to the host, and back for its norm. */
+static void send_to_host(struct vram_strategy *s, const struct vram_handle *p)
+{
+    struct zero3 *z = s->own;
+    uint64_t elements = z->c.shard[p->param].elements;
+    if (!vram_offloads(s))
+        return;
+    s->m->scope = s->m->tree->params[p->param].scope;
+    struct vram_handle *back = flat(s, elements, z->summed);
+    if (s->micro + 1 == (uint64_t)s->setup->accumulation) {
+        vram_let_go(s->m, &z->norms[p->param]);
+        z->norms[p->param] = vram_offload_piece(s, elements, z->summed);
+    }
+    vram_drop(s->m, back);
+}
+
 /* __reduce_and_partition_ipg_grads */
 static void flush(struct vram_strategy *s)
 {
@@ -271,8 +350,10 @@ static void flush(struct vram_strategy *s)
         reduce_all(s, &parts);
     else
         scatter(s, &parts);
-    for (uint32_t i = 0; i < z->nbucket; i++)
+    for (uint32_t i = 0; i < z->nbucket; i++) {
+        send_to_host(s, z->bucket[i]);
         vram_let_go(s->m, &z->bucket[i]->grad);
+    }
     drop_names(s->m, &parts);
     z->nbucket = 0;
     z->filled = 0;
@@ -353,6 +434,20 @@ static void step_group(struct vram_strategy *s, struct sub_group *g)
     vram_let_go(m, &g->master.grad);
 }
 
+static void step_on_host(struct vram_strategy *s)
+{
+    struct zero3 *z = s->own;
+    uint64_t elements = 0;
+    for (uint32_t i = 0; i < z->ngroups; i++)
+        elements += z->groups[i].elements;
+    for (uint32_t i = 0; z->norms && i < s->m->tree->nparams; i++)
+        vram_let_go(s->m, &z->norms[i]);
+    vram_offload_step(s, elements);
+    vram_coordinator_persist(&z->c);
+    s->m->scope = 0;
+    s->m->op = VRAM_OP_LOOP;
+}
+
 void vram_zero3_step(struct vram_strategy *s)
 {
     struct zero3 *z = s->own;
@@ -360,6 +455,10 @@ void vram_zero3_step(struct vram_strategy *s)
     m->op = VRAM_OP_STRATEGY;
     flush(s); /* of an unknown architecture, whose backward was not run */
     vram_coordinator_release_all(&z->c);
+    if (vram_offloads(s)) {
+        step_on_host(s);
+        return;
+    }
     look_for_overflow(s);
     for (uint32_t i = 0; s->optimizer->row->step && i < z->ngroups; i++)
         norm(s, &z->groups[i]);
