@@ -58,12 +58,14 @@ static void cast(struct vram_machine *m, struct vram_value *v)
 static void hook_output(struct vram_machine *m, struct vram_value *v, uint32_t scope)
 {
     v->u.tensor = through(m, v->u.tensor, scope, output_backward);
-    cast(m, v);
+    if (m->around->casts)
+        cast(m, v);
 }
 
 static void hook_input(struct vram_machine *m, struct vram_value *v, uint32_t scope)
 {
-    cast(m, v);
+    if (m->around->casts || (m->around->casts_top && scope == 0))
+        cast(m, v);
     if (!v->u.tensor->requires_grad || !m->grad)
         return;
     m->inputs_left[scope]++;

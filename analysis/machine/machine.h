@@ -122,6 +122,7 @@ struct vram_module_hooks {
     bool (*wants)(struct vram_machine *m, uint32_t scope); /* NULL: every module */
     void (*names)(struct vram_machine *m, uint32_t param); /* code names a parameter; NULL: nothing */
     bool keywords; /* tensors among the keywords are inputs, too */
+    bool casts, casts_top; /* hooked_dtype holds for inputs and outputs; for the top module's inputs */
 };
 
 /* How the run answers setting(KEY); false: there is no such key. */
@@ -184,7 +185,7 @@ struct vram_machine {
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void *strategy;
     const struct vram_module_hooks *around; /* NULL = none */
-    enum vram_dtype hooked_dtype; /* floats go into and out of hooked modules in it; VRAM_DT_NONE: as they are */
+    enum vram_dtype hooked_dtype; /* of floats where the hooks cast; VRAM_DT_NONE: as they are */
     void (*finish)(struct vram_machine *m, struct vram_value *out); /* what wraps the top module's forward */
     uint32_t *inputs_left;      /* by scope: inputs whose gradient has not come */
     uint8_t stream;             /* of what is made next */

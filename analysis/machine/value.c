@@ -155,11 +155,12 @@ void vram_storage_leave(struct vram_machine *m, struct vram_storage *s)
 
 void vram_storage_return(struct vram_machine *m, struct vram_storage *s, uint64_t bytes)
 {
-    uint32_t param = m->events->storages[s->id].param;
+    struct vram_storage_row old = m->events->storages[s->id];
     s->away = false;
     s->category = s->base_category;
     begin_bytes(m, s, bytes);
-    m->events->storages[s->id].param = param;
+    m->events->storages[s->id].param = old.param;
+    m->events->storages[s->id].share = old.bytes == bytes ? old.share : 0;
 }
 
 static void free_storage(struct vram_machine *m, struct vram_storage *s)

@@ -353,7 +353,7 @@ static void after_backward(struct vram_machine *m, uint32_t scope) { post_backwa
 const struct vram_module_hooks vram_fsdp2_hooks = {
     .before_forward = before_forward, .after_forward = after_forward,
     .before_backward = before_backward, .after_backward = after_backward,
-    .wants = wants, .keywords = true};
+    .wants = wants, .keywords = true, .casts = true};
 
 /* ---- start -------------------------------------------------------------------------------- */
 

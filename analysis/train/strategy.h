@@ -50,6 +50,13 @@ void vram_zero3_accumulated(struct vram_machine *m, struct vram_handle *leaf, st
 void vram_zero3_backward_end(struct vram_strategy *s);
 void vram_zero3_step(struct vram_strategy *s);
 
+/* fsdp1.c */
+extern const struct vram_module_hooks vram_fsdp1_hooks;
+void vram_fsdp1_init(struct vram_strategy *s);
+void vram_fsdp1_accumulated(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
+void vram_fsdp1_backward_end(struct vram_strategy *s);
+void vram_fsdp1_zero_grad(struct vram_strategy *s);
+
 /* fsdp2.c */
 extern const struct vram_module_hooks vram_fsdp2_hooks;
 void vram_fsdp2_load(struct vram_strategy *s, uint32_t param);
