@@ -80,7 +80,8 @@ static void hook_value(struct vram_machine *m, struct vram_value *v, uint32_t sc
 {
     if (v->kind == VRAM_V_TENSOR)
         hook(m, v, scope);
-    if (v->kind != VRAM_V_BOX || v->u.box->opaque || v->u.box->refs < 0 || depth > VRAM_MAX_BOX_DEPTH)
+    if (v->kind != VRAM_V_BOX || v->u.box->opaque || v->u.box->refs < 0 ||
+        depth > VRAM_MAX_BOX_DEPTH)
         return;
     for (uint32_t i = 0; i < v->u.box->n; i++)
         hook_value(m, &v->u.box->at[i], scope, hook, depth + 1);

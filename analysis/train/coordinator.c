@@ -50,7 +50,8 @@ static void discard(struct vram_set *set, uint32_t x)
 
 /* ---- gather ------------------------------------------------------------------------------- */
 
-/* The whole parameter comes in a tensor of `elements`; on a single rank the shard is the parameter. */
+/* The whole parameter comes in a tensor of `elements`; on a single rank the shard is the parameter.
+ */
 static void come(struct vram_coordinator *c, uint32_t p, uint64_t elements)
 {
     struct vram_machine *m = c->s->m;
@@ -176,7 +177,10 @@ static void release(struct vram_coordinator *c, uint32_t p)
     c->available -= elements_of(c, p);
 }
 
-static bool is_away(const struct vram_shard *d) { return d->partitioned && !d->here && !d->in_flight; }
+static bool is_away(const struct vram_shard *d)
+{
+    return d->partitioned && !d->here && !d->in_flight;
+}
 
 /* ---- fetch -------------------------------------------------------------------------------- */
 
@@ -326,11 +330,16 @@ static bool after_forward(struct vram_machine *m, uint32_t scope)
 }
 
 static void before_backward(struct vram_machine *m, uint32_t scope) { fetch(m, scope, false); }
-static void after_backward(struct vram_machine *m, uint32_t scope) { release_module(m, scope, false); }
+static void after_backward(struct vram_machine *m, uint32_t scope)
+{
+    release_module(m, scope, false);
+}
 
-const struct vram_module_hooks vram_coordinator_hooks = {
-    .before_forward = before_forward, .after_forward = after_forward,
-    .before_backward = before_backward, .after_backward = after_backward, .names = name_parameter};
+const struct vram_module_hooks vram_coordinator_hooks = {.before_forward = before_forward,
+                                                         .after_forward = after_forward,
+                                                         .before_backward = before_backward,
+                                                         .after_backward = after_backward,
+                                                         .names = name_parameter};
 
 void vram_coordinator_leftovers(struct vram_coordinator *c)
 {
@@ -427,7 +436,8 @@ static void list_parameters(struct vram_coordinator *c)
 static void mark_persistent(struct vram_coordinator *c)
 {
     uint64_t small = vram_zero_elements(c->s, VRAM_KEY_ZERO_STAGE3_PARAM_PERSISTENCE_THRESHOLD);
-    uint64_t most = vram_zero_elements(c->s, VRAM_KEY_ZERO_STAGE3_MODEL_PERSISTENCE_THRESHOLD), sum = 0;
+    uint64_t most = vram_zero_elements(c->s, VRAM_KEY_ZERO_STAGE3_MODEL_PERSISTENCE_THRESHOLD),
+             sum = 0;
     for (uint32_t p = 0; p < c->s->m->tree->nparams; p++) {
         uint64_t n = elements_of(c, p);
         if (!c->shard[p].partitioned || n > most - sum || n > small)

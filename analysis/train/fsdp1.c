@@ -7,57 +7,27 @@
  *
  * Followed is the rank with the most elements that are no padding.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "train/fsdp1.h"
 
-#include "train/units.h"
-
-enum phase { IDLE, FORWARD, BACKWARD_PRE, BACKWARD_POST };
-
-/* A parameter's piece in the rank's shards. */
-struct piece {
-    uint64_t offset;           /* in its flat parameter */
-    struct vram_handle *own;   /* NULL: other ranks have it */
-};
-
-struct handle {
-    const struct vram_unit *unit;
-    enum phase phase;
-    bool trains, whole, prefetched, before_backward, needed;
-    uint64_t elements, shard;  /* with padding; of one rank */
-    uint64_t *padding;         /* by parameter of the unit: elements in front of it; the last: at the end */
-    struct vram_handle *flat;  /* the whole, of the compute dtype; its bytes come and go */
-    struct vram_handle *own;   /* the rank's shard */
-    struct vram_handle *grad;  /* sharded, until the next forward begins */
-    int64_t place;             /* in the order of forwards; -1: not yet */
-};
-
-struct fsdp1 {
-    struct vram_units units;
-    struct handle *handles;
-    struct piece *piece;       /* by parameter */
-    uint64_t ranks, rank;
-    bool ready, pieces;        /* pieces: use_orig_params */
-    enum vram_dtype compute, sent; /* VRAM_DT_NONE: no mixed precision */
-    VRAM_VEC(uint32_t) forwards;   /* handles by the end of their forward */
-    VRAM_VEC(uint32_t) first;      /* by the begin, in the first step */
-};
-
-static struct fsdp1 *state_of(struct vram_machine *m) { return ((struct vram_strategy *)m->strategy)->own; }
-
-static struct handle *handle_of(struct vram_machine *m, uint32_t scope)
+static struct vram_fsdp1 *state_of(struct vram_machine *m)
 {
-    struct fsdp1 *f = state_of(m);
+    return ((struct vram_strategy *)m->strategy)->own;
+}
+
+static struct vram_flat *handle_of(struct vram_machine *m, uint32_t scope)
+{
+    struct vram_fsdp1 *f = state_of(m);
     return &f->handles[f->units.of_scope[scope] - 1];
 }
 
-static struct vram_handle *flat_new(struct vram_machine *m, uint64_t elements, enum vram_dtype dtype)
+static struct vram_handle *flat_new(struct vram_machine *m, uint64_t elements,
+                                    enum vram_dtype dtype)
 {
     int64_t shape[1] = {(int64_t)elements};
     return vram_new(m, shape, 1, dtype, NULL);
 }
 
-static struct vram_handle **params_of(struct vram_machine *m, const struct handle *h)
+struct vram_handle **vram_flat_params(struct vram_machine *m, const struct vram_flat *h)
 {
     struct vram_handle **params = vram_machine_alloc(m, h->unit->n, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < h->unit->n; i++)
@@ -65,19 +35,21 @@ static struct vram_handle **params_of(struct vram_machine *m, const struct handl
     return params;
 }
 
-static struct vram_handle *shared(struct vram_machine *m, const struct handle *h, uint64_t elements,
-                                  enum vram_dtype dtype, enum vram_category category)
+struct vram_handle *vram_flat_shared(struct vram_machine *m, const struct vram_flat *h,
+                                     uint64_t elements, enum vram_dtype dtype,
+                                     enum vram_category category)
 {
-    return vram_shared_new(m, elements, dtype, category, params_of(m, h), h->unit->n);
+    return vram_shared_new(m, elements, dtype, category, vram_flat_params(m, h), h->unit->n);
 }
 
 /* ---- views -------------------------------------------------------------------------------- */
 
 /* split_with_sizes_backward: zeros where no gradient came (padding, too), then all of it in one. */
-static void split_backward(struct vram_machine *m, struct vram_tape_node *n, struct vram_handle **grads,
-                           struct vram_handle **saved, struct vram_handle **out)
+static void split_backward(struct vram_machine *m, struct vram_tape_node *n,
+                           struct vram_handle **grads, struct vram_handle **saved,
+                           struct vram_handle **out)
 {
-    struct handle *h = &state_of(m)->handles[n->arg[0]];
+    struct vram_flat *h = &state_of(m)->handles[n->arg[0]];
     struct vram_handle **zeros = vram_machine_alloc(m, 2 * (size_t)h->unit->n + 1, sizeof *zeros);
     enum vram_dtype dtype = (enum vram_dtype)h->flat->dtype;
     uint32_t made = 0;
@@ -93,15 +65,16 @@ static void split_backward(struct vram_machine *m, struct vram_tape_node *n, str
         vram_drop(m, zeros[--made]);
 }
 
-static void piece_backward(struct vram_machine *m, struct vram_tape_node *n, struct vram_handle **grads,
-                           struct vram_handle **saved, struct vram_handle **out)
+static void piece_backward(struct vram_machine *m, struct vram_tape_node *n,
+                           struct vram_handle **grads, struct vram_handle **saved,
+                           struct vram_handle **out)
 {
     (void)saved;
     out[0] = vram_reshape_gradient(m, grads[0], n->meta[0].shape, n->meta[0].rank);
 }
 
 /* _use_unsharded_views: the parameters of this forward look into the whole flat one. */
-static void look_into(struct vram_machine *m, struct handle *h)
+static void look_into(struct vram_machine *m, struct vram_flat *h)
 {
     uint32_t n = h->unit->n;
     struct vram_handle **parts = vram_machine_alloc(m, n, sizeof(struct vram_handle *));
@@ -110,7 +83,8 @@ static void look_into(struct vram_machine *m, struct handle *h)
     bool grad = m->grad;
     m->op = VRAM_OP_BACKWARD;
     m->grad = h->trains;
-    vram_begin(m, &split, &(struct vram_begin){.inputs = &h->flat, .ninputs = 1, .backward = split_backward});
+    vram_begin(m, &split,
+               &(struct vram_begin){.inputs = &h->flat, .ninputs = 1, .backward = split_backward});
     if (split)
         split->arg[0] = h - state_of(m)->handles;
     for (uint32_t i = 0; i < n; i++) {
@@ -126,7 +100,9 @@ static void look_into(struct vram_machine *m, struct handle *h)
         x->node = NULL;
         x->leaf = false;
         x->requires_grad = false;
-        vram_begin(m, &view, &(struct vram_begin){.inputs = &parts[i], .ninputs = 1, .backward = piece_backward});
+        vram_begin(
+            m, &view,
+            &(struct vram_begin){.inputs = &parts[i], .ninputs = 1, .backward = piece_backward});
         vram_end(m, view, &x, 1, NULL, 0);
         vram_drop(m, parts[i]);
     }
@@ -136,10 +112,10 @@ static void look_into(struct vram_machine *m, struct handle *h)
 
 /* ---- gather ------------------------------------------------------------------------------- */
 
-static bool lowers(const struct handle *h) { return h->own->dtype != h->flat->dtype; }
+static bool lowers(const struct vram_flat *h) { return h->own->dtype != h->flat->dtype; }
 
 /* _unshard: the shard is lowered, all ranks' shards are gathered, the lowered one goes. */
-static void unshard(struct vram_machine *m, struct handle *h)
+static void unshard(struct vram_machine *m, struct vram_flat *h)
 {
     uint64_t bytes = 0;
     if (h->whole)
@@ -156,7 +132,7 @@ static void unshard(struct vram_machine *m, struct handle *h)
     m->stream = 0;
 }
 
-static void reshard(struct vram_machine *m, struct handle *h)
+static void reshard(struct vram_machine *m, struct vram_flat *h)
 {
     if (h->whole)
         vram_storage_leave(m, h->flat->storage);
@@ -165,14 +141,15 @@ static void reshard(struct vram_machine *m, struct handle *h)
 }
 
 /* init_flat_param_attributes: what is resized later is made once, and given up. */
-static void prepare(struct vram_machine *m, struct handle *h)
+static void prepare(struct vram_machine *m, struct vram_flat *h)
 {
-    struct fsdp1 *f = state_of(m);
+    struct vram_fsdp1 *f = state_of(m);
     uint64_t whole = h->shard * f->ranks;
     m->scope = h->unit->scopes[0];
     if (lowers(h))
         vram_drop(m, flat_new(m, h->shard, (enum vram_dtype)h->flat->dtype));
-    struct vram_handle *bytes = shared(m, h, whole, (enum vram_dtype)h->flat->dtype, VRAM_CAT_PARAMETER);
+    struct vram_handle *bytes =
+        vram_flat_shared(m, h, whole, (enum vram_dtype)h->flat->dtype, VRAM_CAT_PARAMETER);
     vram_storage_move(m, h->flat, bytes);
     vram_drop(m, bytes);
     vram_storage_leave(m, h->flat->storage);
@@ -189,7 +166,7 @@ static bool wants(struct vram_machine *m, uint32_t scope)
 
 static void fetch_ahead(struct vram_machine *m, uint32_t which, bool forward)
 {
-    struct handle *h = &state_of(m)->handles[which];
+    struct vram_flat *h = &state_of(m)->handles[which];
     if (h->prefetched || !(forward ? h->needed : h->before_backward))
         return;
     unshard(m, h);
@@ -202,15 +179,15 @@ static bool prefetches(struct vram_machine *m, const char *when)
     return vram_plan_is(s->setup->plan, VRAM_KEY_FSDP_PREFETCH, when);
 }
 
-static void prefetch_backward(struct vram_machine *m, const struct handle *h)
+static void prefetch_backward(struct vram_machine *m, const struct vram_flat *h)
 {
     if (h->place > 0)
         fetch_ahead(m, state_of(m)->forwards.at[h->place - 1], false);
 }
 
-static void prefetch_forward(struct vram_machine *m, const struct handle *h)
+static void prefetch_forward(struct vram_machine *m, const struct vram_flat *h)
 {
-    struct fsdp1 *f = state_of(m);
+    struct vram_fsdp1 *f = state_of(m);
     const struct vram_strategy *s = m->strategy;
     for (size_t i = 0; f->ready && i + 1 < f->first.n; i++)
         if (f->first.at[i] == (uint32_t)(h - f->handles) &&
@@ -218,21 +195,22 @@ static void prefetch_forward(struct vram_machine *m, const struct handle *h)
             fetch_ahead(m, f->first.at[i + 1], true);
 }
 
-/* _root_pre_forward: the first one makes what is used from now on; sharded gradients of the step before
- * are let go here. */
+/* _root_pre_forward: the first one makes what is used from now on; sharded gradients of the step
+ * before are let go here. */
 static void begin_iteration(struct vram_machine *m)
 {
-    struct fsdp1 *f = state_of(m);
+    struct vram_fsdp1 *f = state_of(m);
     bool first = !f->handles[0].flat->storage;
     f->ready = !first;
     for (size_t i = 0; i < f->units.list.n; i++) {
-        struct handle *h = &f->handles[i];
+        struct vram_flat *h = &f->handles[i];
         h->needed = true;
         h->prefetched = false;
         if (((struct vram_strategy *)m->strategy)->micro == 0)
             vram_let_go(m, &h->grad);
     }
-    for (size_t i = f->units.list.n; first && i-- > 0;) /* the root first, then as modules are found */
+    for (size_t i = f->units.list.n;
+         first && i-- > 0;) /* the root first, then as modules are found */
         if (f->handles[i].unit->scopes[0] == 0)
             prepare(m, &f->handles[i]);
     for (size_t i = 0; first && i < f->units.list.n; i++)
@@ -242,8 +220,8 @@ static void begin_iteration(struct vram_machine *m)
 
 static bool before_forward(struct vram_machine *m, uint32_t scope)
 {
-    struct fsdp1 *f = state_of(m);
-    struct handle *h = handle_of(m, scope);
+    struct vram_fsdp1 *f = state_of(m);
+    struct vram_flat *h = handle_of(m, scope);
     uint32_t at = m->scope;
     uint16_t op = m->op;
     if (h->phase == BACKWARD_PRE)
@@ -266,8 +244,8 @@ static bool before_forward(struct vram_machine *m, uint32_t scope)
 
 static bool after_forward(struct vram_machine *m, uint32_t scope)
 {
-    struct fsdp1 *f = state_of(m);
-    struct handle *h = handle_of(m, scope);
+    struct vram_fsdp1 *f = state_of(m);
+    struct vram_flat *h = handle_of(m, scope);
     if (h->phase == BACKWARD_PRE)
         return false;
     if (h->place < 0)
@@ -284,7 +262,7 @@ static bool after_forward(struct vram_machine *m, uint32_t scope)
 
 static void before_backward(struct vram_machine *m, uint32_t scope)
 {
-    struct handle *h = handle_of(m, scope);
+    struct vram_flat *h = handle_of(m, scope);
     uint32_t at = m->scope;
     uint16_t op = m->op;
     if (h->phase == BACKWARD_PRE || h->phase == BACKWARD_POST)
@@ -300,7 +278,7 @@ static void before_backward(struct vram_machine *m, uint32_t scope)
     m->op = op;
 }
 
-static void let_go(struct vram_machine *m, struct handle *h)
+static void let_go(struct vram_machine *m, struct vram_flat *h)
 {
     uint32_t at = m->scope;
     uint16_t op = m->op;
@@ -316,15 +294,18 @@ static void let_go(struct vram_machine *m, struct handle *h)
 /* A unit that does not train is let go as its inputs have their gradients. */
 static void after_backward(struct vram_machine *m, uint32_t scope)
 {
-    struct handle *h = handle_of(m, scope);
+    struct vram_flat *h = handle_of(m, scope);
     if (!h->trains)
         let_go(m, h);
 }
 
-const struct vram_module_hooks vram_fsdp1_hooks = {
-    .before_forward = before_forward, .after_forward = after_forward,
-    .before_backward = before_backward, .after_backward = after_backward,
-    .wants = wants, .keywords = true, .casts_top = true};
+const struct vram_module_hooks vram_fsdp1_hooks = {.before_forward = before_forward,
+                                                   .after_forward = after_forward,
+                                                   .before_backward = before_backward,
+                                                   .after_backward = after_backward,
+                                                   .wants = wants,
+                                                   .keywords = true,
+                                                   .casts_top = true};
 
 /* ---- gradients ---------------------------------------------------------------------------- */
 
@@ -335,9 +316,9 @@ static void give_gradient(struct vram_machine *m, struct vram_handle *grad, stru
 }
 
 /* _use_sharded_grad_views */
-static void give_gradients(struct vram_machine *m, struct handle *h)
+static void give_gradients(struct vram_machine *m, struct vram_flat *h)
 {
-    struct fsdp1 *f = state_of(m);
+    struct vram_fsdp1 *f = state_of(m);
     for (uint32_t k = 0; f->pieces && k < h->unit->n; k++)
         if (f->piece[h->unit->params[k]].own)
             give_gradient(m, h->grad, f->piece[h->unit->params[k]].own);
@@ -351,11 +332,11 @@ static bool fits(const struct vram_handle *whole, const struct vram_handle *own)
     return whole->rank == 1 && vram_numel(whole) == vram_numel(own) && whole->dtype == own->dtype;
 }
 
-/* _use_unsharded_grad_views, where gradients wait for a later micro-batch: .grad is made like the piece
- * that the rank holds, then its data is replaced. */
-static void show_gradients(struct vram_machine *m, struct handle *h)
+/* _use_unsharded_grad_views, where gradients wait for a later micro-batch: .grad is made like the
+ * piece that the rank holds, then its data is replaced. */
+static void show_gradients(struct vram_machine *m, struct vram_flat *h)
 {
-    struct fsdp1 *f = state_of(m);
+    struct vram_fsdp1 *f = state_of(m);
     for (uint32_t k = 0; f->pieces && k < h->unit->n; k++) {
         struct vram_handle *own = f->piece[h->unit->params[k]].own;
         if (!own || own->grad)
@@ -368,9 +349,9 @@ static void show_gradients(struct vram_machine *m, struct handle *h)
 }
 
 /* _reduce_grad: cast for the way, padded to even shards, reduced, raised. */
-static void reduce(struct vram_machine *m, struct handle *h)
+static void reduce(struct vram_machine *m, struct vram_flat *h)
 {
-    struct fsdp1 *f = state_of(m);
+    struct vram_fsdp1 *f = state_of(m);
     struct vram_handle *computed = h->flat->grad, *sent = NULL, *padded = NULL;
     enum vram_dtype dtype = f->sent ? f->sent : (enum vram_dtype)computed->dtype;
     enum vram_dtype own = (enum vram_dtype)h->own->dtype;
@@ -381,9 +362,9 @@ static void reduce(struct vram_machine *m, struct handle *h)
         sent = flat_new(m, h->elements, dtype);
     if (h->elements < h->shard * f->ranks)
         padded = flat_new(m, h->shard * f->ranks, dtype);
-    struct vram_handle *part = shared(m, h, h->shard, dtype, VRAM_CAT_GRADIENT);
+    struct vram_handle *part = vram_flat_shared(m, h, h->shard, dtype, VRAM_CAT_GRADIENT);
     if (dtype != own) {
-        struct vram_handle *raised = shared(m, h, h->shard, own, VRAM_CAT_GRADIENT);
+        struct vram_handle *raised = vram_flat_shared(m, h, h->shard, own, VRAM_CAT_GRADIENT);
         vram_drop(m, part);
         part = raised;
     }
@@ -400,8 +381,8 @@ static void reduce(struct vram_machine *m, struct handle *h)
 void vram_fsdp1_accumulated(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
 {
     struct vram_strategy *s = m->strategy;
-    struct fsdp1 *f = s->own;
-    struct handle *h = NULL;
+    struct vram_fsdp1 *f = s->own;
+    struct vram_flat *h = NULL;
     uint32_t scope = m->scope;
     uint16_t op = m->op;
     (void)g;
@@ -412,7 +393,8 @@ void vram_fsdp1_accumulated(struct vram_machine *m, struct vram_handle *leaf, st
         return;
     vram_set_category(m, leaf->grad, VRAM_CAT_GRADIENT);
     struct vram_storage_row *row = &m->events->storages[leaf->grad->storage->id];
-    row->share = row->share ? row->share : vram_share_new(m, params_of(m, h), h->unit->n, row->bytes);
+    row->share =
+        row->share ? row->share : vram_share_new(m, vram_flat_params(m, h), h->unit->n, row->bytes);
     let_go(m, h);
     m->op = VRAM_OP_STRATEGY;
     if (s->micro + 1 == (uint64_t)s->setup->accumulation)
@@ -426,9 +408,9 @@ void vram_fsdp1_accumulated(struct vram_machine *m, struct vram_handle *leaf, st
 /* _post_backward_final_callback */
 void vram_fsdp1_backward_end(struct vram_strategy *s)
 {
-    struct fsdp1 *f = s->own;
+    struct vram_fsdp1 *f = s->own;
     for (size_t i = 0; i < f->units.list.n; i++) {
-        struct handle *h = &f->handles[i];
+        struct vram_flat *h = &f->handles[i];
         reshard(s->m, h);
         h->phase = IDLE;
         h->place = -1;
@@ -440,7 +422,7 @@ void vram_fsdp1_backward_end(struct vram_strategy *s)
 /* Parameters give theirs up; the flat ones keep them until the next forward begins. */
 void vram_fsdp1_zero_grad(struct vram_strategy *s)
 {
-    struct fsdp1 *f = s->own;
+    struct vram_fsdp1 *f = s->own;
     for (uint32_t p = 0; p < s->m->tree->nparams; p++)
         if (f->piece[p].own)
             vram_let_go(s->m, &f->piece[p].own->grad);
@@ -449,187 +431,4 @@ void vram_fsdp1_zero_grad(struct vram_strategy *s)
         if (!f->pieces)
             vram_let_go(s->m, &f->handles[i].grad);
     }
-}
-
-/* ---- start -------------------------------------------------------------------------------- */
-
-/* Where each parameter lies: at 16 bytes of the compute dtype with pieces, and a multiple of the ranks
- * in all. */
-static void lay_out(struct vram_machine *m, struct fsdp1 *f, struct handle *h)
-{
-    uint64_t size = 1, aligned, at = 0;
-    vram_dtype_bytes((enum vram_dtype)h->flat->dtype, 1, &size);
-    aligned = f->pieces && size < 16 ? 16 / size : 1;
-    h->padding = vram_machine_alloc(m, (size_t)h->unit->n + 1, sizeof *h->padding);
-    for (uint32_t i = 0; i < h->unit->n; i++) {
-        h->padding[i] = (aligned - at % aligned) % aligned;
-        at += h->padding[i];
-        f->piece[h->unit->params[i]].offset = at;
-        at += (uint64_t)vram_numel(m->params[h->unit->params[i]]);
-    }
-    if (f->pieces)
-        h->padding[h->unit->n] = (f->ranks - at % f->ranks) % f->ranks;
-    h->elements = at + h->padding[h->unit->n];
-    h->shard = (h->elements + f->ranks - 1) / f->ranks;
-}
-
-/* Elements of a parameter in a rank's shard. */
-static uint64_t in_shard(struct vram_machine *m, const struct fsdp1 *f, const struct handle *h, uint32_t p,
-                         uint64_t rank)
-{
-    uint64_t from = rank * h->shard, to = from + h->shard;
-    uint64_t a = f->piece[p].offset, b = a + (uint64_t)vram_numel(m->params[p]);
-    a = a > from ? a : from;
-    b = b < to ? b : to;
-    return b > a ? b - a : 0;
-}
-
-static void choose_rank(struct vram_machine *m, struct fsdp1 *f)
-{
-    uint64_t best = 0;
-    for (uint64_t r = 0; r < f->ranks && r < 4096; r++) {
-        uint64_t sum = 0;
-        for (size_t i = 0; i < f->units.list.n; i++)
-            for (uint32_t k = 0; f->handles[i].trains && k < f->handles[i].unit->n; k++)
-                sum += in_shard(m, f, &f->handles[i], f->handles[i].unit->params[k], r);
-        if (sum > best) {
-            best = sum;
-            f->rank = r;
-        }
-    }
-}
-
-/* The unit comes to the card, is joined (padding is made for it), the shard is cloned, the joined and the
- * loose ones go. */
-static void shard_unit(struct vram_machine *m, struct fsdp1 *f, struct handle *h, enum vram_dtype loaded)
-{
-    uint32_t n = h->unit->n, made = 0;
-    struct vram_handle **loose = vram_machine_alloc(m, 2 * (size_t)n + 1, sizeof *loose);
-    for (uint32_t i = 0; i < n; i++) {
-        struct vram_handle *x = m->params[h->unit->params[i]];
-        m->op = VRAM_OP_LOAD;
-        m->scope = m->tree->params[h->unit->params[i]].scope;
-        loose[made] = vram_new(m, x->shape, x->rank, loaded, NULL);
-        vram_set_category(m, loose[made++], VRAM_CAT_PARAMETER);
-    }
-    m->op = VRAM_OP_STRATEGY;
-    m->scope = h->unit->scopes[0];
-    for (uint32_t i = 0; i <= n; i++)
-        if (h->padding[i])
-            loose[made++] = flat_new(m, h->padding[i], loaded);
-    struct vram_handle *joined = shared(m, h, h->elements, loaded, VRAM_CAT_PARAMETER);
-    h->own = shared(m, h, h->shard, loaded, VRAM_CAT_PARAMETER);
-    vram_drop(m, joined);
-    while (made)
-        vram_drop(m, loose[--made]);
-    (void)f;
-}
-
-/* accelerate raises what trains where compute is mixed. */
-static void raise_shard(struct vram_machine *m, const struct fsdp1 *f, struct handle *h)
-{
-    if (!f->compute || !h->trains || h->own->dtype == VRAM_DT_F32)
-        return;
-    struct vram_handle *raised = shared(m, h, h->shard, VRAM_DT_F32, VRAM_CAT_PARAMETER);
-    vram_drop(m, h->own);
-    h->own = raised;
-}
-
-static struct vram_handle *piece_new(struct vram_machine *m, const struct handle *h, uint64_t elements)
-{
-    int64_t shape[1] = {(int64_t)elements};
-    struct vram_handle *x = vram_blank(m, shape, 1, (enum vram_dtype)h->own->dtype);
-    x->leaf = x->requires_grad = true;
-    return x;
-}
-
-/* What the optimizer steps on: the pieces of parameters, in their groups, or the shards. */
-static void give_to_optimizer(struct vram_strategy *s, struct fsdp1 *f)
-{
-    struct vram_optimizer *o = s->optimizer;
-    if (!f->pieces) {
-        o->n[0] = o->n[1] = 0;
-        vram_optimizer_flats(o, (uint32_t)f->units.list.n);
-        for (size_t i = 0; i < f->units.list.n; i++) {
-            struct handle *h = &f->handles[i];
-            if (!h->trains)
-                continue;
-            h->own->requires_grad = h->own->leaf = true;
-            vram_zero_master(s, h->own, (uint32_t)i);
-            o->params[0][o->n[0]++] = h->own;
-        }
-        return;
-    }
-    for (int g = 0; g < 2; g++) {
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < o->n[g]; i++) {
-            uint32_t p = o->params[g][i]->param;
-            for (size_t k = 0; k < f->units.list.n; k++) /* its unit has given it an offset */
-                for (uint32_t q = 0; q < f->handles[k].unit->n; q++) {
-                    uint64_t mine = in_shard(s->m, f, &f->handles[k], p, f->rank);
-                    if (f->handles[k].unit->params[q] != p || !mine)
-                        continue;
-                    f->piece[p].own = piece_new(s->m, &f->handles[k], mine);
-                    f->piece[p].own->param = p;
-                    o->params[g][n++] = f->piece[p].own;
-                }
-        }
-        o->n[g] = n;
-    }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void make_handles(struct vram_strategy *s, struct fsdp1 *f)
-{
-    struct vram_machine *m = s->m;
-    uint32_t root = 0;
-    vram_units_init(&f->units, s);
-    vram_units_layers(&f->units);
-    vram_units_add(&f->units, &root, 1, false);
-    vram_units_fill(&f->units);
-    f->handles = vram_machine_alloc(m, f->units.list.n, sizeof *f->handles);
-    f->piece = vram_machine_alloc(m, m->tree->nparams, sizeof *f->piece);
-    for (size_t i = 0; i < f->units.list.n; i++) {
-        struct handle *h = &f->handles[i];
-        h->unit = &f->units.list.at[i];
-        h->place = -1;
-        if (h->unit->n) /* as modules are registered */
-            qsort(h->unit->params, h->unit->n, sizeof *h->unit->params, ascending);
-        for (uint32_t k = 0; k < h->unit->n; k++)
-            h->trains = h->trains || m->params[h->unit->params[k]]->requires_grad;
-        int64_t none[1] = {0};
-        h->flat = vram_blank(m, none, 1, f->compute ? f->compute : s->setup->dtype);
-        lay_out(m, f, h);
-        h->flat->shape[0] = (int64_t)h->elements;
-        h->flat->leaf = true;
-        h->flat->requires_grad = h->trains;
-    }
-}
-
-void vram_fsdp1_init(struct vram_strategy *s)
-{
-    struct vram_machine *m = s->m;
-    struct fsdp1 *f = vram_machine_alloc(m, 1, sizeof *f);
-    const char *sent = vram_plan_text(s->setup->plan, VRAM_KEY_FSDP_REDUCE_DTYPE);
-    s->own = f;
-    f->ranks = (uint64_t)s->setup->ranks;
-    f->pieces = vram_plan_on(s->setup->plan, VRAM_KEY_FSDP_USE_ORIG_PARAMS, true);
-    f->compute = m->hooked_dtype = s->setup->autocast;
-    f->sent = *sent ? vram_dtype_by_name(sent) : VRAM_DT_NONE;
-    make_handles(s, f);
-    choose_rank(m, f);
-    for (size_t i = 0; i < f->units.list.n; i++)
-        shard_unit(m, f, &f->handles[i], s->setup->dtype);
-    for (size_t i = 0; i < f->units.list.n; i++)
-        raise_shard(m, f, &f->handles[i]);
-    for (uint32_t p = 0; f->compute && p < m->tree->nparams; p++)
-        if (m->params[p] && !m->tree->params[p].buffer)
-            m->params[p]->dtype = (uint8_t)f->compute;
-    give_to_optimizer(s, f);
-    m->scope = 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What DeepSpeed moves to host memory (0.19.6, offload_optimizer and offload_param with device cpu),
- * and a meter of it.  Nothing of it is on the card, so the events do not know it: counted are the
- * bytes of the tensors, and what torch's host allocator takes for pinned ones, powers of two.  Of
- * each rank; the model as it is read is not counted.
+ * What DeepSpeed moves to host memory (0.19.6, offload_optimizer and offload_param with device
+ * cpu), and a meter of it.  Nothing of it is on the card, so the events do not know it: counted are
+ * the bytes of the tensors, and what torch's host allocator takes for pinned ones, powers of two.
+ * Of each rank; the model as it is read is not counted.
  */
 #include "train/strategy.h"
 
@@ -49,7 +49,8 @@ void vram_offload_step(struct vram_strategy *s, uint64_t elements)
 }
 
 /* A gradient's piece leaves the card: its norm in float64, its fp32 copy. */
-struct vram_handle *vram_offload_piece(struct vram_strategy *s, uint64_t elements, enum vram_dtype dtype)
+struct vram_handle *vram_offload_piece(struct vram_strategy *s, uint64_t elements,
+                                       enum vram_dtype dtype)
 {
     struct vram_machine *m = s->m;
     int64_t shape[1] = {(int64_t)elements};

@@ -151,6 +151,7 @@ static int guarded(struct vram_loop *l, void (*what)(struct vram_loop *l))
     prepare(l);
     load(l);
     what(l);
+    l->run->rank = l->strategy.rank;
     return VRAM_OK;
 }
 

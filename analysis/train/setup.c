@@ -89,6 +89,32 @@ static int resolve_offload(struct resolver *r)
     return note_plan(r, VRAM_KEY_OFFLOAD);
 }
 
+/* HSDP: groups of shards, copies of which are reduced together. */
+static int resolve_shards(struct resolver *r)
+{
+    int64_t gpus = vram_plan_int(r->plan, VRAM_KEY_GPUS), shards = vram_plan_int(r->plan, VRAM_KEY_SHARDS);
+    bool copies = !strcmp(r->s->strategy->name, "hsdp");
+    r->s->ranks = shards != VRAM_PLAN_UNSET ? shards : gpus != VRAM_PLAN_UNSET ? gpus : 1;
+    if (copies && (shards == VRAM_PLAN_UNSET || gpus % shards != 0))
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "strategy=hsdp needs shards=N, and gpus=%lld to be a multiple of it",
+                         (long long)gpus);
+    return VRAM_OK;
+}
+
+/* fully_shard has no such switches. */
+static int find_unused(struct resolver *r)
+{
+    static const enum vram_key keys[] = {VRAM_KEY_FSDP_PREFETCH, VRAM_KEY_FSDP_FORWARD_PREFETCH,
+                                         VRAM_KEY_FSDP_USE_ORIG_PARAMS};
+    const char *name = r->s->strategy->name;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if ((!strcmp(name, "fsdp2") || !strcmp(name, "hsdp")) && vram_plan_given(r->plan, keys[i]))
+            VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED, vram_settings[keys[i]].key,
+                               "fully_shard has no such switch"));
+    return VRAM_OK;
+}
+
 /* What only stage 3 is followed in. */
 static int refuse_types(struct resolver *r)
 {
@@ -108,8 +134,7 @@ static int resolve_strategy(struct resolver *r)
     s->strategy = vram_strategy_find(name);
     if (!s->strategy)
         return unsupported(r, VRAM_KEY_STRATEGY);
-    int64_t gpus = vram_plan_int(r->plan, VRAM_KEY_GPUS), shards = vram_plan_int(r->plan, VRAM_KEY_SHARDS);
-    s->ranks = shards != VRAM_PLAN_UNSET ? shards : gpus != VRAM_PLAN_UNSET ? gpus : 1;
+    VRAM_TRY(resolve_shards(r));
     const enum vram_key parallel[] = {VRAM_KEY_TP, VRAM_KEY_PP, VRAM_KEY_CP, VRAM_KEY_EP, VRAM_KEY_SP};
     for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
         if (vram_plan_int(r->plan, parallel[i]) > 1)
@@ -121,8 +146,13 @@ static int resolve_strategy(struct resolver *r)
         return unsupported(r, VRAM_KEY_ENGINE);
     VRAM_TRY(resolve_offload(r));
     VRAM_TRY(refuse_types(r));
+    VRAM_TRY(find_unused(r));
     VRAM_TRY(note_plan(r, VRAM_KEY_STRATEGY));
-    VRAM_TRY(note_number(r, "gpus", s->ranks, vram_plan_given(r->plan, VRAM_KEY_GPUS) ? "given" : "default"));
+    bool given = vram_plan_given(r->plan, VRAM_KEY_GPUS);
+    VRAM_TRY(note_number(r, "gpus", given ? vram_plan_int(r->plan, VRAM_KEY_GPUS) : s->ranks,
+                         given ? "given" : "default"));
+    if (vram_plan_given(r->plan, VRAM_KEY_SHARDS))
+        VRAM_TRY(note_plan(r, VRAM_KEY_SHARDS));
     return note(r, "engine", own, *engine ? "given" : "default");
 }
 

@@ -78,6 +78,7 @@ struct vram_host {
 /* What a run leaves beside the events. */
 struct vram_run {
     struct vram_host host;
+    uint64_t rank;         /* that was followed, where ranks differ */
     struct vram_events *events;
     uint32_t saved_event;  /* events up to here: the first forward is over, its output gone */
     uint32_t step_event;   /* events up to here: the first optimizer step is over */
@@ -152,6 +153,7 @@ struct vram_strategy {
     uint32_t n;
     struct vram_optimizer *optimizer;
     struct vram_host *host;
+    uint64_t rank;               /* that is followed: the one that needs most */
     uint32_t micro;              /* of the step, from 0 */
     void *own;                   /* the row's state */
 };
@@ -162,6 +164,7 @@ struct vram_strategy_row {
     const char *source;
     bool deepspeed;
     bool fsdp;
+    bool shards;                                     /* ranks hold different parts */
     bool loads_on_host;                              /* parameters come to the card in init */
     int communicators;                               /* NCCL groups of more than one rank */
     bool partitions_gradients;                       /* each backward leaves only the rank's own */

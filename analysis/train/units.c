@@ -31,7 +31,8 @@ void vram_units_add(struct vram_units *u, const uint32_t *scopes, uint32_t n, bo
 static const char *class_name(const struct vram_machine *m, uint32_t scope)
 {
     uint32_t cls = m->tree->scopes[scope].cls;
-    return cls == VRAM_NO_INDEX ? "" : vram_sym_text(m->tree->syms, m->program->classes.at[cls].name);
+    return cls == VRAM_NO_INDEX ? ""
+                                : vram_sym_text(m->tree->syms, m->program->classes.at[cls].name);
 }
 
 /* Is the class one of the words of fsdp.wrap? */
@@ -89,7 +90,8 @@ static void collect(struct vram_units *u, struct vram_unit *unit, uint32_t scope
     const struct vram_tree *t = u->s->m->tree;
     if (depth > VRAM_MAX_BOX_DEPTH)
         vram_throw(u->s->m, VRAM_E_LIMIT, "modules nest more than %d deep", VRAM_MAX_BOX_DEPTH);
-    for (uint32_t c = scope + 1; c < t->scopes[scope].end; c = t->scopes[c].end > c ? t->scopes[c].end : c + 1)
+    for (uint32_t c = scope + 1;
+         c<t->scopes[scope].end; c = t->scopes[c].end> c ? t->scopes[c].end : c + 1)
         if (!u->of_scope[c])
             collect(u, unit, c, depth + 1);
     own_parameters(u, unit, scope);
@@ -101,7 +103,8 @@ void vram_units_fill(struct vram_units *u)
         struct vram_unit *unit = &u->list.at[i];
         uint32_t most = 0;
         for (uint32_t k = 0; k < unit->nscopes; k++)
-            for (uint32_t c = unit->scopes[k]; c == unit->scopes[k] || c < u->s->m->tree->scopes[unit->scopes[k]].end; c++)
+            for (uint32_t c = unit->scopes[k];
+                 c == unit->scopes[k] || c < u->s->m->tree->scopes[unit->scopes[k]].end; c++)
                 most += u->s->m->tree->scopes[c].nparams;
         unit->params = vram_machine_alloc(u->s->m, most ? most : 1, sizeof *unit->params);
         for (uint32_t k = 0; k < unit->nscopes; k++)

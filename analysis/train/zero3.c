@@ -12,14 +12,14 @@
 struct sub_group {
     struct vram_handle **params;
     uint32_t n;
-    int which; /* group of the optimizer */
+    int which;         /* group of the optimizer */
     uint64_t elements; /* of the rank's shards */
     struct vram_handle master;
 };
 
 struct zero3 {
-    struct vram_coordinator c; /* first: coordinator.c looks for it here */
-    struct vram_handle *weights;  /* shards of all that trains */
+    struct vram_coordinator c;   /* first: coordinator.c looks for it here */
+    struct vram_handle *weights; /* shards of all that trains */
     struct vram_handle *gradients;
     struct vram_handle *ipg;
     struct sub_group *groups;
@@ -111,14 +111,15 @@ static void join_on_host(struct vram_strategy *s)
         if (bytes)
             vram_host_pin(s, bytes);
         for (uint32_t i = 0; i < s->optimizer->n[g]; i++) {
-            vram_dtype_bytes(s->setup->dtype, z->c.shard[s->optimizer->params[g][i]->param].elements, &bytes);
+            vram_dtype_bytes(s->setup->dtype,
+                             z->c.shard[s->optimizer->params[g][i]->param].elements, &bytes);
             vram_host_give(s, bytes, true);
         }
     }
 }
 
-/* Raised and cloned; the name of the raised one lives on into the next sub-group.  Of fp32 weights only
- * the clone is made (the device is compared with its name, which is never equal). */
+/* Raised and cloned; the name of the raised one lives on into the next sub-group.  Of fp32 weights
+ * only the clone is made (the device is compared with its name, which is never equal). */
 static void make_masters(struct vram_strategy *s)
 {
     struct zero3 *z = s->own;
@@ -132,13 +133,15 @@ static void make_masters(struct vram_strategy *s)
             vram_drop(m, raised);
             raised = x;
         }
-        g->master = *vram_shared_new(m, g->elements, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
+        g->master =
+            *vram_shared_new(m, g->elements, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
         vram_zero_master(s, &g->master, i);
     }
     vram_drop(m, raised);
 }
 
-/* The same on the host: raised and cloned one by one, and a pinned fp32 gradient for each sub-group. */
+/* The same on the host: raised and cloned one by one, and a pinned fp32 gradient for each
+ * sub-group. */
 static void masters_on_host(struct vram_strategy *s)
 {
     struct zero3 *z = s->own;
@@ -194,7 +197,8 @@ static void keep_gradients(struct vram_strategy *s, uint64_t elements)
     struct zero3 *z = s->own;
     uint64_t bytes = 0;
     if (!vram_offloads(s)) {
-        z->gradients = vram_shared_new(s->m, elements, z->summed, VRAM_CAT_GRADIENT, s->params, s->n);
+        z->gradients =
+            vram_shared_new(s->m, elements, z->summed, VRAM_CAT_GRADIENT, s->params, s->n);
         return;
     }
     vram_dtype_bytes(z->summed, elements, &bytes);
@@ -270,7 +274,8 @@ static void fill_up(struct vram_strategy *s, struct names *padding)
         }
 }
 
-/* reduce_scatter_coalesced: tensors are laid out rank by rank in a copy, but for a single even one */
+/* reduce_scatter_coalesced: tensors are laid out rank by rank in a copy, but for a single even one
+ */
 static struct vram_handle *interleave(struct vram_strategy *s)
 {
     struct zero3 *z = s->own;
@@ -320,7 +325,8 @@ static void reduce_all(struct vram_strategy *s, struct names *parts)
         parts->at[parts->n++] = bucket;
 }
 
-/* partition_grads with offload: the shard's gradient is taken to the host, and back for its norm. */
+/* partition_grads with offload: the shard's gradient is taken to the host, and back for its norm.
+ */
 static void send_to_host(struct vram_strategy *s, const struct vram_handle *p)
 {
     struct zero3 *z = s->own;
