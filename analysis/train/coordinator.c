@@ -320,6 +320,8 @@ static bool before_forward(struct vram_machine *m, uint32_t scope)
     if (scope == 0)
         vram_coordinator_reset(coordinator_of(m));
     fetch(m, scope, true);
+    if (scope == 0 && coordinator_of(m)->wrapped)
+        fetch(m, scope, true);
     return true;
 }
 
@@ -329,7 +331,13 @@ static bool after_forward(struct vram_machine *m, uint32_t scope)
     return true;
 }
 
-static void before_backward(struct vram_machine *m, uint32_t scope) { fetch(m, scope, false); }
+static void before_backward(struct vram_machine *m, uint32_t scope)
+{
+    fetch(m, scope, false);
+    if (scope == 0 && coordinator_of(m)->wrapped)
+        fetch(m, scope, false);
+}
+
 static void after_backward(struct vram_machine *m, uint32_t scope)
 {
     release_module(m, scope, false);
@@ -460,6 +468,8 @@ void vram_coordinator_init(struct vram_coordinator *c, struct vram_strategy *s)
     c->overlaps = vram_plan_on(plan, VRAM_KEY_ZERO_OVERLAP_COMM, true);
     if (c->sequential)
         c->prefetch = 1; /* as the engine sets it */
+    for (uint32_t i = 0; i < s->setup->ntrain; i++) /* PeftModel and LoraModel instead of the model */
+        c->wrapped = c->wrapped || s->setup->train[i] == VRAM_TRAIN_LORA;
     c->from_host = s->setup->offload == VRAM_OFFLOAD_PARAMS;
     list_parameters(c);
     mark_persistent(c);

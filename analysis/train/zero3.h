@@ -51,7 +51,7 @@ struct vram_coordinator {
     struct vram_shard *shard;     /* by parameter of the tree */
     struct vram_set *params;      /* by scope: its own, then those of others that its code reads */
     uint64_t prefetch, most, reuse;
-    bool sequential, overlaps, from_host;
+    bool sequential, overlaps, from_host, wrapped;
     uint64_t available;           /* elements gathered */
     enum vram_trace mode;
     int64_t step;                 /* modules that have begun */

@@ -41,6 +41,10 @@ CASES = [
     (2, 1, {"stage3_prefetch_bucket_size": 0}, "train.decoder=frozen checkpointing=all", "adamw", "bf16",
      LLAVA),
     (3, 2, {"sub_group_size": 30000}, "checkpointing=all", "adamw", "bf16", LLAVA),
+    (2, 1, {}, "train=lora lora.rank=4", "adamw", "bf16", QWEN),
+    (2, 1, {}, "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16", QWEN),
+    (2, 1, {"stage3_max_reuse_distance": 0, "stage3_prefetch_bucket_size": 0},
+     "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16", QWEN),
 ]
 OURS = ["/zero/stage3.py", "/zero/partition_parameters.py", "coalesced_collectives", "/torch/optim/"]
 
@@ -76,7 +80,11 @@ def record(source, case):
     logging.disable(logging.WARNING)
     import deepspeed
     model, batch = build(name, precision)
-    freeze(model, more)
+    if "train=lora" in more:
+        import peft
+        model = peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, target_modules="all-linear"))
+    else:
+        freeze(model, more)
     if "checkpointing" in more:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()
