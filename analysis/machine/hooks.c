@@ -6,12 +6,21 @@
  */
 #include "machine/machine.h"
 
+static void input_came(struct vram_machine *m, uint32_t scope)
+{
+    if (m->inputs_left[scope] && --m->inputs_left[scope] == 0)
+        m->around->after_backward(m, scope);
+}
+
+/* arg[0]: the module; arg[1]: 1 + the one whose input it is, if that hook is here, too. */
 static void output_backward(struct vram_machine *m, struct vram_tape_node *n,
                             struct vram_handle **grads, struct vram_handle **saved,
                             struct vram_handle **out)
 {
     (void)saved;
     m->around->before_backward(m, (uint32_t)n->arg[0]);
+    if (n->arg[1])
+        input_came(m, (uint32_t)n->arg[1] - 1);
     out[0] = vram_hold(grads[0]);
 }
 
@@ -19,10 +28,8 @@ static void input_backward(struct vram_machine *m, struct vram_tape_node *n,
                            struct vram_handle **grads, struct vram_handle **saved,
                            struct vram_handle **out)
 {
-    uint32_t scope = (uint32_t)n->arg[0];
     (void)saved;
-    if (m->inputs_left[scope] && --m->inputs_left[scope] == 0)
-        m->around->after_backward(m, scope);
+    input_came(m, (uint32_t)n->arg[0]);
     out[0] = vram_hold(grads[0]);
 }
 
@@ -69,6 +76,11 @@ static void hook_input(struct vram_machine *m, struct vram_value *v, uint32_t sc
     if (!v->u.tensor->requires_grad || !m->grad)
         return;
     m->inputs_left[scope]++;
+    struct vram_tape_node *made = v->u.tensor->node;
+    if (m->around->behind && made && made->backward == output_backward && !made->arg[1]) {
+        made->arg[1] = (int64_t)scope + 1;
+        return;
+    }
     v->u.tensor = through(m, v->u.tensor, scope, input_backward);
 }
 

@@ -122,6 +122,7 @@ struct vram_module_hooks {
     bool (*wants)(struct vram_machine *m, uint32_t scope); /* NULL: every module */
     void (*names)(struct vram_machine *m, uint32_t param); /* code names a parameter; NULL: nothing */
     bool keywords; /* tensors among the keywords are inputs, too */
+    bool behind;   /* at the tensor itself: an input's hook runs behind that of the output it is */
     bool casts, casts_top; /* hooked_dtype holds for inputs and outputs; for the top module's inputs */
 };
 

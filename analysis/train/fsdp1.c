@@ -73,7 +73,9 @@ static void piece_backward(struct vram_machine *m, struct vram_tape_node *n,
     out[0] = vram_reshape_gradient(m, grads[0], n->meta[0].shape, n->meta[0].rank);
 }
 
-/* _use_unsharded_views: the parameters of this forward look into the whole flat one. */
+/* _use_unsharded_views: the parameters of this forward look into the whole flat one.  A unit that is
+ * gathered ahead does so before the nodes of the unit in front of it are made: its gradient comes behind
+ * theirs. */
 static void look_into(struct vram_machine *m, struct vram_flat *h)
 {
     uint32_t n = h->unit->n;
@@ -170,6 +172,8 @@ static void fetch_ahead(struct vram_machine *m, uint32_t which, bool forward)
     if (h->prefetched || !(forward ? h->needed : h->before_backward))
         return;
     unshard(m, h);
+    if (forward)
+        look_into(m, h);
     h->prefetched = true;
 }
 
@@ -209,13 +213,8 @@ static void begin_iteration(struct vram_machine *m)
         if (((struct vram_strategy *)m->strategy)->micro == 0)
             vram_let_go(m, &h->grad);
     }
-    for (size_t i = f->units.list.n;
-         first && i-- > 0;) /* the root first, then as modules are found */
-        if (f->handles[i].unit->scopes[0] == 0)
-            prepare(m, &f->handles[i]);
     for (size_t i = 0; first && i < f->units.list.n; i++)
-        if (f->handles[i].unit->scopes[0] != 0)
-            prepare(m, &f->handles[i]);
+        prepare(m, &f->handles[i]);
 }
 
 static bool before_forward(struct vram_machine *m, uint32_t scope)
@@ -232,10 +231,11 @@ static bool before_forward(struct vram_machine *m, uint32_t scope)
     h->phase = FORWARD;
     if (!f->ready && !vram_vec_push(&f->first, m->cx->arena, (uint32_t)(h - f->handles)))
         vram_throw_memory(m);
-    if (!h->prefetched)
+    if (!h->prefetched) {
         unshard(m, h);
+        look_into(m, h);
+    }
     h->needed = false;
-    look_into(m, h);
     prefetch_forward(m, h);
     m->scope = at;
     m->op = op;
@@ -305,6 +305,7 @@ const struct vram_module_hooks vram_fsdp1_hooks = {.before_forward = before_forw
                                                    .after_backward = after_backward,
                                                    .wants = wants,
                                                    .keywords = true,
+                                                   .behind = true,
                                                    .casts_top = true};
 
 /* ---- gradients ---------------------------------------------------------------------------- */

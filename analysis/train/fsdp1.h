@@ -19,6 +19,7 @@ struct vram_flat {
     const struct vram_unit *unit;
     enum vram_fsdp1_phase phase;
     bool trains, whole, prefetched, before_backward, needed;
+    enum vram_dtype loaded;    /* of its parameters */
     uint64_t elements, shard;  /* with padding; of one rank */
     uint64_t *padding;         /* by parameter of the unit: elements in front of it; the last: at the end */
     struct vram_handle *flat;  /* the whole, of the compute dtype; its bytes come and go */

@@ -63,8 +63,7 @@ static void choose_rank(struct vram_machine *m, struct vram_fsdp1 *f)
 
 /* The unit comes to the card, is joined (padding is made for it), the shard is cloned, the joined
  * and the loose ones go. */
-static void shard_unit(struct vram_machine *m, struct vram_fsdp1 *f, struct vram_flat *h,
-                       enum vram_dtype loaded)
+static void shard_unit(struct vram_machine *m, struct vram_flat *h)
 {
     uint32_t n = h->unit->n, made = 0;
     struct vram_handle **loose = vram_machine_alloc(m, 2 * (size_t)n + 1, sizeof *loose);
@@ -72,20 +71,29 @@ static void shard_unit(struct vram_machine *m, struct vram_fsdp1 *f, struct vram
         struct vram_handle *x = m->params[h->unit->params[i]];
         m->op = VRAM_OP_LOAD;
         m->scope = m->tree->params[h->unit->params[i]].scope;
-        loose[made] = vram_new(m, x->shape, x->rank, loaded, NULL);
+        loose[made] = vram_new(m, x->shape, x->rank, h->loaded, NULL);
         vram_set_category(m, loose[made++], VRAM_CAT_PARAMETER);
     }
     m->op = VRAM_OP_STRATEGY;
     m->scope = h->unit->scopes[0];
     for (uint32_t i = 0; i <= n; i++)
         if (h->padding[i])
-            loose[made++] = flat_new(m, h->padding[i], loaded);
-    struct vram_handle *joined = vram_flat_shared(m, h, h->elements, loaded, VRAM_CAT_PARAMETER);
-    h->own = vram_flat_shared(m, h, h->shard, loaded, VRAM_CAT_PARAMETER);
+            loose[made++] = flat_new(m, h->padding[i], h->loaded);
+    struct vram_handle *joined = vram_flat_shared(m, h, h->elements, h->loaded, VRAM_CAT_PARAMETER);
+    h->own = vram_flat_shared(m, h, h->shard, h->loaded, VRAM_CAT_PARAMETER);
     vram_drop(m, joined);
     while (made)
         vram_drop(m, loose[--made]);
-    (void)f;
+}
+
+/* Wrapped from the inside out. */
+static void wrap(struct vram_machine *m, struct vram_fsdp1 *f, uint32_t scope)
+{
+    const struct vram_scope *scopes = m->tree->scopes;
+    for (uint32_t c = scope + 1; c < scopes[scope].end; c = scopes[c].end)
+        wrap(m, f, c);
+    if (f->units.of_scope[scope])
+        shard_unit(m, &f->handles[f->units.of_scope[scope] - 1]);
 }
 
 /* accelerate raises what trains where compute is mixed. */
@@ -153,8 +161,10 @@ static void make_handles(struct vram_strategy *s, struct vram_fsdp1 *f)
     struct vram_machine *m = s->m;
     uint32_t root = 0;
     vram_units_init(&f->units, s);
-    vram_units_layers(&f->units);
+    for (uint32_t i = 0; i < s->setup->ntrain; i++)
+        f->units.adapters = f->units.adapters || s->setup->train[i] == VRAM_TRAIN_LORA;
     vram_units_add(&f->units, &root, 1, false);
+    vram_units_layers(&f->units);
     vram_units_fill(&f->units);
     f->handles = vram_machine_alloc(m, f->units.list.n, sizeof *f->handles);
     f->piece = vram_machine_alloc(m, m->tree->nparams, sizeof *f->piece);
@@ -167,7 +177,9 @@ static void make_handles(struct vram_strategy *s, struct vram_fsdp1 *f)
         for (uint32_t k = 0; k < h->unit->n; k++)
             h->trains = h->trains || m->params[h->unit->params[k]]->requires_grad;
         int64_t none[1] = {0};
-        h->flat = vram_blank(m, none, 1, f->compute ? f->compute : s->setup->dtype);
+        if (h->unit->n)
+            h->loaded = (enum vram_dtype)m->params[h->unit->params[0]]->dtype;
+        h->flat = vram_blank(m, none, 1, f->compute ? f->compute : h->loaded);
         lay_out(m, f, h);
         h->flat->shape[0] = (int64_t)h->elements;
         h->flat->leaf = true;
@@ -188,8 +200,7 @@ void vram_fsdp1_init(struct vram_strategy *s)
     make_handles(s, f);
     choose_rank(m, f);
     s->rank = f->rank;
-    for (size_t i = 0; i < f->units.list.n; i++)
-        shard_unit(m, f, &f->handles[i], s->setup->dtype);
+    wrap(m, f, 0);
     for (size_t i = 0; i < f->units.list.n; i++)
         raise_shard(m, f, &f->handles[i]);
     for (uint32_t p = 0; f->compute && p < m->tree->nparams; p++)

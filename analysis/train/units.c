@@ -46,22 +46,43 @@ static bool wrapped(const struct vram_machine *m, uint32_t scope, const char *wo
     return false;
 }
 
-static void take(struct vram_units *u, const char *words)
+/* PEFT's policy for FSDP1 (fsdp_auto_wrap_policy): what has no modules below and a weight that trains. */
+static bool is_adapter(const struct vram_machine *m, uint32_t scope)
+{
+    const struct vram_scope *s = &m->tree->scopes[scope];
+    for (uint32_t p = s->first_param; s->end == scope + 1 && p < s->first_param + s->nparams; p++)
+        if (m->params[p] && m->params[p]->requires_grad &&
+            !strcmp(vram_sym_text(m->tree->syms, m->tree->params[p].name), "weight"))
+            return true;
+    return false;
+}
+
+static bool is_layer(const struct vram_machine *m, uint32_t scope, const char *words)
+{
+    uint32_t cls = m->tree->scopes[scope].cls;
+    if (*words)
+        return wrapped(m, scope, words);
+    return cls != VRAM_NO_INDEX && m->program->classes.at[cls].checkpointed;
+}
+
+/* How many layers there are. */
+static uint32_t take(struct vram_units *u, const char *words)
 {
     const struct vram_machine *m = u->s->m;
-    for (uint32_t i = 1; i < m->tree->nscopes; i++) {
-        uint32_t cls = m->tree->scopes[i].cls;
-        if (*words ? wrapped(m, i, words)
-                   : cls != VRAM_NO_INDEX && m->program->classes.at[cls].checkpointed)
-            vram_units_add(u, &i, 1, vram_plan_on(u->s->setup->plan, VRAM_KEY_FSDP_RESHARD, true));
-    }
+    bool again = vram_plan_on(u->s->setup->plan, VRAM_KEY_FSDP_RESHARD, true);
+    uint32_t layers = 0;
+    for (uint32_t i = 1; i < m->tree->nscopes; i++)
+        layers += is_layer(m, i, words);
+    for (uint32_t i = 1; layers && i < m->tree->nscopes; i++)
+        if (is_layer(m, i, words) || (u->adapters && is_adapter(m, i)))
+            vram_units_add(u, &i, 1, again);
+    return layers;
 }
 
 void vram_units_layers(struct vram_units *u)
 {
     const char *words = vram_plan_text(u->s->setup->plan, VRAM_KEY_FSDP_WRAP);
-    take(u, words);
-    if (u->list.n || !*words)
+    if (take(u, words) || !*words)
         return;
     if (vram_find(u->s->m->cx, VRAM_F_SETTING_READ_AS, "fsdp.wrap",
                   "no module is a %s: the model's layers are wrapped", words))

@@ -24,6 +24,7 @@ struct vram_units {
     VRAM_VEC(struct vram_unit) list;
     uint32_t *of_scope;    /* 1 + the unit of a module; 0 = of none itself */
     bool *taken;           /* by parameter */
+    bool adapters;         /* modules of LoRA are units, too */
 };
 
 void vram_units_init(struct vram_units *u, struct vram_strategy *s);
@@ -31,7 +32,7 @@ void vram_units_init(struct vram_units *u, struct vram_strategy *s);
 void vram_units_layers(struct vram_units *u);
 /* One unit of these modules, without what is below in other units.  Nothing where nothing is left. */
 void vram_units_add(struct vram_units *u, const uint32_t *scopes, uint32_t n, bool reshard);
-/* Calls fill to put the parameters of every unit in order; behind the last add. */
+/* Gives every unit its parameters; behind the last add. */
 void vram_units_fill(struct vram_units *u);
 
 #endif

@@ -9,8 +9,8 @@ import functools
 import os
 import types
 
-from record_fsdp2 import LAYERS, LLAVA, QWEN, freeze
-from recording import Log, build, fake_group, optimizer, run
+from record_fsdp2 import LAYERS, LLAVA, QWEN
+from recording import Log, adapt, build, fake_group, optimizer, run
 
 # shards, micro-batches, other settings, optimizer, precision, model
 CASES = [
@@ -20,12 +20,15 @@ CASES = [
     (3, 3, "fsdp.reduce_dtype=fp32", "adamw", "bf16-mixed", QWEN),
     (2, 1, "fsdp.prefetch=pre", "adamw", "fp32", QWEN),
     (2, 1, "fsdp.prefetch=post", "adamw", "bf16-mixed", QWEN),
+    (2, 2, "fsdp.prefetch=pre fsdp.forward_prefetch=on", "adamw", "bf16-mixed", QWEN),
     (2, 1, "fsdp.reshard=off", "adamw", "bf16-mixed", QWEN),
     (2, 1, "checkpointing=all", "adamw", "bf16-mixed", QWEN),
     (48, 1, "", "sgd-momentum", "bf16", QWEN),
     (2, 1, "", "adamw", "bf16-mixed", LLAVA),
     (4, 2, "", "adamw", "bf16", LLAVA),
     (2, 1, "train.vision=frozen checkpointing=all", "adamw", "bf16-mixed", LLAVA),
+    (2, 1, "train=lora lora.rank=4 lora.dtype=base", "adamw", "bf16", QWEN),
+    (2, 1, "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16-mixed", QWEN),
 ]
 OURS = ["fsdp/_flat_param", "fsdp/_runtime_utils", "/torch/optim/"]
 
@@ -52,6 +55,10 @@ def follow_resizes(log):
     _flat_param._free_storage, _flat_param._alloc_storage = free_storage, alloc_storage
 
 
+def classes_of(model, name):
+    return {type(m) for m in model.modules() if type(m).__name__ in LAYERS[name]}
+
+
 def prepare(model, case):
     import torch
     from torch.distributed.fsdp import (BackwardPrefetch, FullyShardedDataParallel as FSDP, MixedPrecision,
@@ -59,7 +66,11 @@ def prepare(model, case):
     from torch.distributed.fsdp.wrap import transformer_auto_wrap_policy
     shards, micro, more, kind, precision, name = case
     mixed = "mixed" in precision
-    classes = {type(m) for m in model.modules() if type(m).__name__ in LAYERS[name]}
+    policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls=classes_of(model, name))
+    if "train=lora" in more:  # as transformers sets it
+        from peft.utils.other import fsdp_auto_wrap_policy
+        os.environ["FSDP_TRANSFORMER_CLS_TO_WRAP"] = ",".join(LAYERS[name])
+        policy = fsdp_auto_wrap_policy(model)
     reduce = torch.float32 if "reduce_dtype=fp32" in more else torch.bfloat16
     if mixed:
         from accelerate.utils import convert_outputs_to_fp32
@@ -67,7 +78,7 @@ def prepare(model, case):
         model.forward = types.MethodType(convert_outputs_to_fp32(inner), model)
     model = FSDP(
         model, device_id=torch.device("cpu"), use_orig_params=True, limit_all_gathers=True,
-        auto_wrap_policy=functools.partial(transformer_auto_wrap_policy, transformer_layer_cls=classes),
+        auto_wrap_policy=policy,
         mixed_precision=MixedPrecision(torch.bfloat16, reduce, torch.bfloat16) if mixed else None,
         sharding_strategy=(ShardingStrategy.SHARD_GRAD_OP if "reshard=off" in more
                            else ShardingStrategy.FULL_SHARD),
@@ -87,7 +98,7 @@ def record(case):
     shards, micro, more, kind, precision, name = case
     fake_group(int(os.environ.get("RANK_FOLLOWED", "0")), shards)
     model, batch = build(name, {"bf16-mixed": "fp32"}.get(precision, precision))
-    freeze(model, more)
+    model = adapt(model, more)
     model.train()
     if "checkpointing" in more:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})

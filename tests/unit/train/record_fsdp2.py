@@ -11,7 +11,7 @@ accelerate; tests/unit/train reads the text alone.
 import os
 import types
 
-from recording import Log, build, fake_group, optimizer, run
+from recording import Log, adapt, build, fake_group, optimizer, run
 
 QWEN, LLAVA = "tiny-qwen3", "tiny-llava-1.5"
 LAYERS = {QWEN: ["Qwen3DecoderLayer"], LLAVA: ["CLIPEncoderLayer", "LlamaDecoderLayer"]}
@@ -32,6 +32,8 @@ CASES = [
     ("fsdp2", 4, 1, 2, "", "adamw", "bf16", LLAVA),
     ("fsdp2", 2, 1, 1, "train.vision=frozen checkpointing=all", "adamw", "bf16-mixed", LLAVA),
     ("fsdp2", 2, 1, 1, "train.decoder=frozen", "adamw", "bf16-autocast", LLAVA),
+    ("fsdp2", 2, 1, 1, "train=lora lora.rank=4", "adamw", "bf16", QWEN),
+    ("fsdp2", 2, 1, 1, "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16-autocast", QWEN),
 ]
 OURS = ["_fully_shard/_fsdp_collectives", "_fully_shard/_fsdp_param", "/torch/optim/"]
 
@@ -90,18 +92,11 @@ def prepare(model, case):
     return fsdp2_prepare_model(accelerator, model)
 
 
-def freeze(model, more):
-    for name, p in model.named_parameters():
-        tower, decoder = "vision_tower" in name, "language_model" in name or "lm_head" in name
-        p.requires_grad = not (("train.vision=frozen" in more and tower) or
-                               ("train.decoder=frozen" in more and decoder))
-
-
 def record(case):
     strategy, shards, replicas, micro, more, kind, precision, name = case
     fake_group(0, shards * replicas)
     model, batch = build(name, {"bf16-mixed": "fp32", "bf16-autocast": "bf16"}.get(precision, precision))
-    freeze(model, more)
+    model = adapt(model, more)
     model.train()
     if "checkpointing" in more:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})

@@ -8,7 +8,7 @@ states.  The flat tensor that defragment() makes is told where its copy to a car
 """
 import sys
 
-from recording import Log, build, fake_group, optimizer, run
+from recording import Log, adapt, build, fake_group, optimizer, run
 
 QWEN, LLAVA = "tiny-qwen3", "tiny-llava-1.5"
 SMALL = {"reduce_bucket_size": 20000, "stage3_prefetch_bucket_size": 10000,
@@ -66,13 +66,6 @@ def on_a_card(log):
     stage3.defragment = defragment
 
 
-def freeze(model, more):
-    for name, p in model.named_parameters():
-        tower, decoder = "vision_tower" in name, "language_model" in name or "lm_head" in name
-        p.requires_grad = not (("train.vision=frozen" in more and tower) or
-                               ("train.decoder=frozen" in more and decoder))
-
-
 def record(source, case):
     ranks, micro, keys, more, kind, precision, name = case
     sys.path.insert(0, source)
@@ -80,11 +73,7 @@ def record(source, case):
     logging.disable(logging.WARNING)
     import deepspeed
     model, batch = build(name, precision)
-    if "train=lora" in more:
-        import peft
-        model = peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, target_modules="all-linear"))
-    else:
-        freeze(model, more)
+    model = adapt(model, more)
     if "checkpointing" in more:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()

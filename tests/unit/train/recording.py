@@ -39,6 +39,18 @@ def build(name, precision):
     return model, batch
 
 
+def adapt(model, more):
+    """PEFT's adapters, or parts that are frozen."""
+    if "train=lora" in more:
+        import peft
+        return peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, target_modules="all-linear"))
+    for name, p in model.named_parameters():
+        tower, decoder = "vision_tower" in name, "language_model" in name or "lm_head" in name
+        p.requires_grad = not (("train.vision=frozen" in more and tower) or
+                               ("train.decoder=frozen" in more and decoder))
+    return model
+
+
 def decays(name):
     return not any(word in name for word in ("bias", "norm", "layrnorm"))
 
