@@ -468,7 +468,8 @@ void vram_coordinator_init(struct vram_coordinator *c, struct vram_strategy *s)
     c->overlaps = vram_plan_on(plan, VRAM_KEY_ZERO_OVERLAP_COMM, true);
     if (c->sequential)
         c->prefetch = 1; /* as the engine sets it */
-    for (uint32_t i = 0; i < s->setup->ntrain; i++) /* PeftModel and LoraModel instead of the model */
+    for (uint32_t i = 0; i < s->setup->ntrain;
+         i++) /* PeftModel and LoraModel instead of the model */
         c->wrapped = c->wrapped || s->setup->train[i] == VRAM_TRAIN_LORA;
     c->from_host = s->setup->offload == VRAM_OFFLOAD_PARAMS;
     list_parameters(c);

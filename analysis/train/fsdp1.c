@@ -73,9 +73,9 @@ static void piece_backward(struct vram_machine *m, struct vram_tape_node *n,
     out[0] = vram_reshape_gradient(m, grads[0], n->meta[0].shape, n->meta[0].rank);
 }
 
-/* _use_unsharded_views: the parameters of this forward look into the whole flat one.  A unit that is
- * gathered ahead does so before the nodes of the unit in front of it are made: its gradient comes behind
- * theirs. */
+/* _use_unsharded_views: the parameters of this forward look into the whole flat one.  A unit that
+ * is gathered ahead does so before the nodes of the unit in front of it are made: its gradient
+ * comes behind theirs. */
 static void look_into(struct vram_machine *m, struct vram_flat *h)
 {
     uint32_t n = h->unit->n;
@@ -204,8 +204,9 @@ static void prefetch_forward(struct vram_machine *m, const struct vram_flat *h)
 static void begin_iteration(struct vram_machine *m)
 {
     struct vram_fsdp1 *f = state_of(m);
-    bool first = !f->handles[0].flat->storage;
-    f->ready = !first;
+    bool first = !f->started;
+    f->ready = f->started;
+    f->started = true;
     for (size_t i = 0; i < f->units.list.n; i++) {
         struct vram_flat *h = &f->handles[i];
         h->needed = true;
@@ -214,7 +215,8 @@ static void begin_iteration(struct vram_machine *m)
             vram_let_go(m, &h->grad);
     }
     for (size_t i = 0; first && i < f->units.list.n; i++)
-        prepare(m, &f->handles[i]);
+        if (f->handles[i].unit->n)
+            prepare(m, &f->handles[i]);
 }
 
 static bool before_forward(struct vram_machine *m, uint32_t scope)
@@ -228,6 +230,10 @@ static bool before_forward(struct vram_machine *m, uint32_t scope)
     m->op = VRAM_OP_STRATEGY;
     if (scope == 0)
         begin_iteration(m);
+    if (!h->unit->n) { /* all of it is in other units */
+        m->op = op;
+        return scope == 0;
+    }
     h->phase = FORWARD;
     if (!f->ready && !vram_vec_push(&f->first, m->cx->arena, (uint32_t)(h - f->handles)))
         vram_throw_memory(m);
@@ -246,7 +252,7 @@ static bool after_forward(struct vram_machine *m, uint32_t scope)
 {
     struct vram_fsdp1 *f = state_of(m);
     struct vram_flat *h = handle_of(m, scope);
-    if (h->phase == BACKWARD_PRE)
+    if (h->phase == BACKWARD_PRE || !h->unit->n)
         return false;
     if (h->place < 0)
         h->place = (int64_t)f->forwards.n;
@@ -295,7 +301,7 @@ static void let_go(struct vram_machine *m, struct vram_flat *h)
 static void after_backward(struct vram_machine *m, uint32_t scope)
 {
     struct vram_flat *h = handle_of(m, scope);
-    if (!h->trains)
+    if (!h->trains && h->unit->n)
         let_go(m, h);
 }
 
@@ -428,7 +434,8 @@ void vram_fsdp1_zero_grad(struct vram_strategy *s)
         if (f->piece[p].own)
             vram_let_go(s->m, &f->piece[p].own->grad);
     for (size_t i = 0; i < f->units.list.n; i++) {
-        vram_let_go(s->m, &f->handles[i].own->grad);
+        if (f->handles[i].own)
+            vram_let_go(s->m, &f->handles[i].own->grad);
         if (!f->pieces)
             vram_let_go(s->m, &f->handles[i].grad);
     }

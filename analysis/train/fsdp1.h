@@ -33,7 +33,8 @@ struct vram_fsdp1 {
     struct vram_flat *handles;
     struct vram_piece *piece;       /* by parameter */
     uint64_t ranks, rank;
-    bool ready, pieces;        /* pieces: use_orig_params */
+    bool started, ready;       /* the first forward has begun; it is over */
+    bool pieces;               /* use_orig_params */
     enum vram_dtype compute, sent; /* VRAM_DT_NONE: no mixed precision */
     VRAM_VEC(uint32_t) forwards;   /* handles by the end of their forward */
     VRAM_VEC(uint32_t) first;      /* by the begin, in the first step */

@@ -92,14 +92,14 @@ static void wrap(struct vram_machine *m, struct vram_fsdp1 *f, uint32_t scope)
     const struct vram_scope *scopes = m->tree->scopes;
     for (uint32_t c = scope + 1; c < scopes[scope].end; c = scopes[c].end)
         wrap(m, f, c);
-    if (f->units.of_scope[scope])
+    if (f->units.of_scope[scope] && f->handles[f->units.of_scope[scope] - 1].unit->n)
         shard_unit(m, &f->handles[f->units.of_scope[scope] - 1]);
 }
 
 /* accelerate raises what trains where compute is mixed. */
 static void raise_shard(struct vram_machine *m, const struct vram_fsdp1 *f, struct vram_flat *h)
 {
-    if (!f->compute || !h->trains || h->own->dtype == VRAM_DT_F32)
+    if (!f->compute || !h->trains || !h->own || h->own->dtype == VRAM_DT_F32)
         return;
     struct vram_handle *raised = vram_flat_shared(m, h, h->shard, VRAM_DT_F32, VRAM_CAT_PARAMETER);
     vram_drop(m, h->own);

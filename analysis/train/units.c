@@ -46,7 +46,8 @@ static bool wrapped(const struct vram_machine *m, uint32_t scope, const char *wo
     return false;
 }
 
-/* PEFT's policy for FSDP1 (fsdp_auto_wrap_policy): what has no modules below and a weight that trains. */
+/* PEFT's policy for FSDP1 (fsdp_auto_wrap_policy): what has no modules below and a weight that
+ * trains. */
 static bool is_adapter(const struct vram_machine *m, uint32_t scope)
 {
     const struct vram_scope *s = &m->tree->scopes[scope];
