@@ -426,6 +426,22 @@ void vram_fsdp1_backward_end(struct vram_strategy *s)
     f->forwards.n = 0;
 }
 
+/* Without a forward no piece is on the tape: what was given to the parameters is joined. */
+void vram_fsdp1_reduce_all(struct vram_strategy *s)
+{
+    struct vram_fsdp1 *f = s->own;
+    s->micro = (uint32_t)s->setup->accumulation - 1;
+    for (size_t i = 0; i < f->units.list.n; i++) {
+        struct vram_flat *h = &f->handles[i];
+        if (!h->trains)
+            continue;
+        h->flat->grad = flat_new(s->m, h->elements, (enum vram_dtype)h->flat->dtype);
+        for (uint32_t k = 0; k < h->unit->n; k++)
+            vram_let_go(s->m, &s->m->params[h->unit->params[k]]->grad);
+        vram_fsdp1_accumulated(s->m, h->flat, h->flat->grad);
+    }
+}
+
 /* Parameters give theirs up; the flat ones keep them until the next forward begins. */
 void vram_fsdp1_zero_grad(struct vram_strategy *s)
 {

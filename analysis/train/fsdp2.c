@@ -329,6 +329,12 @@ const struct vram_module_hooks vram_fsdp2_hooks = {.before_forward = before_forw
                                                    .keywords = true,
                                                    .casts = true};
 
+void vram_fsdp2_reduce_all(struct vram_strategy *s)
+{
+    s->micro = (uint32_t)s->setup->accumulation - 1;
+    vram_fsdp2_backward_end(s);
+}
+
 void vram_fsdp2_zero_grad(struct vram_strategy *s)
 {
     struct vram_fsdp2 *f = s->own;

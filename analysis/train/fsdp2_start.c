@@ -149,20 +149,27 @@ static void sort_units(struct vram_machine *m, struct vram_fsdp2 *f)
     }
 }
 
+/* Made with the first parameter; a model without any has one, too. */
+static struct vram_fsdp2 *state_of(struct vram_strategy *s)
+{
+    struct vram_fsdp2 *f = s->own;
+    if (f)
+        return f;
+    s->own = f = vram_machine_alloc(s->m, 1, sizeof *f);
+    f->part = vram_machine_alloc(s->m, s->m->tree->nparams, sizeof *f->part);
+    f->ranks = (uint64_t)s->setup->ranks;
+    return f;
+}
+
 /* Trained parameters are held in fp32 where compute is mixed; whatever the dtype, it is lowered
  * when it is gathered. */
 void vram_fsdp2_load(struct vram_strategy *s, uint32_t p)
 {
     struct vram_machine *m = s->m;
-    struct vram_fsdp2 *f = s->own;
+    struct vram_fsdp2 *f = state_of(s);
     struct vram_handle *x = m->params[p];
     bool mixed = s->setup->autocast != VRAM_DT_NONE,
          floating = vram_dtype_is_float((enum vram_dtype)x->dtype);
-    if (!f) {
-        s->own = f = vram_machine_alloc(m, 1, sizeof *f);
-        f->part = vram_machine_alloc(m, m->tree->nparams, sizeof *f->part);
-        f->ranks = (uint64_t)s->setup->ranks;
-    }
     make_part(m, f, p, mixed && x->requires_grad ? VRAM_DT_F32 : (enum vram_dtype)x->dtype);
     if (mixed && floating)
         x->dtype = (uint8_t)s->setup->autocast;
@@ -178,10 +185,8 @@ static void to_shards(struct vram_strategy *s, struct vram_fsdp2 *f)
 void vram_fsdp2_init(struct vram_strategy *s)
 {
     struct vram_machine *m = s->m;
-    struct vram_fsdp2 *f = s->own;
+    struct vram_fsdp2 *f = state_of(s);
     const char *sent = vram_plan_text(s->setup->plan, VRAM_KEY_FSDP_REDUCE_DTYPE);
-    if (!f)
-        s->own = f = vram_machine_alloc(m, 1, sizeof *f);
     f->replicated = !strcmp(s->row->name, "hsdp");
     m->hooked_dtype = s->setup->autocast;
     f->sent = *sent ? vram_dtype_by_name(sent) : VRAM_DT_NONE;

@@ -136,6 +136,8 @@ static void run_states(struct vram_loop *l)
         if (m->accumulated)
             m->accumulated(m, p, p->grad);
     }
+    if (l->s->strategy->reduce_all)
+        l->s->strategy->reduce_all(&l->strategy);
     if (l->s->strategy->step)
         l->s->strategy->step(&l->strategy);
     else

@@ -55,6 +55,7 @@ extern const struct vram_module_hooks vram_fsdp1_hooks;
 void vram_fsdp1_init(struct vram_strategy *s);
 void vram_fsdp1_accumulated(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
 void vram_fsdp1_backward_end(struct vram_strategy *s);
+void vram_fsdp1_reduce_all(struct vram_strategy *s);
 void vram_fsdp1_zero_grad(struct vram_strategy *s);
 
 /* fsdp2.c */
@@ -62,6 +63,7 @@ extern const struct vram_module_hooks vram_fsdp2_hooks;
 void vram_fsdp2_load(struct vram_strategy *s, uint32_t param);
 void vram_fsdp2_init(struct vram_strategy *s);
 void vram_fsdp2_backward_end(struct vram_strategy *s);
+void vram_fsdp2_reduce_all(struct vram_strategy *s);
 void vram_fsdp2_zero_grad(struct vram_strategy *s);
 
 /* ddp.c */

@@ -176,6 +176,7 @@ struct vram_strategy_row {
     void (*backward_begin)(struct vram_strategy *s);
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void (*backward_end)(struct vram_strategy *s);
+    void (*reduce_all)(struct vram_strategy *s);     /* an unknown architecture: .grad is there for everything */
     bool (*synchronises)(const struct vram_strategy *s); /* has a phase of its own */
     void (*synchronise)(struct vram_strategy *s);
     void (*step)(struct vram_strategy *s);           /* instead of the optimizer's own */

@@ -36,17 +36,24 @@ static uint64_t elements_of(const struct vram_handle *p) { return (uint64_t)vram
 
 /* ---- start -------------------------------------------------------------------------------- */
 
+/* Made with the first parameter; a model without any has one, too. */
+static struct zero3 *state_of(struct vram_strategy *s)
+{
+    struct zero3 *z = s->own;
+    if (z)
+        return z;
+    s->own = z = vram_machine_alloc(s->m, 1, sizeof *z);
+    z->c.shard = vram_machine_alloc(s->m, s->m->tree->nparams, sizeof *z->c.shard);
+    return z;
+}
+
 /* zero.Init: the whole parameter, the rank's shard, and the parameter is gone. */
 void vram_zero3_load(struct vram_strategy *s, uint32_t param)
 {
     struct vram_machine *m = s->m;
-    struct zero3 *z = s->own;
+    struct zero3 *z = state_of(s);
     struct vram_handle *p = m->params[param];
     uint64_t ranks = (uint64_t)s->setup->ranks;
-    if (!z) {
-        s->own = z = vram_machine_alloc(m, 1, sizeof *z);
-        z->c.shard = vram_machine_alloc(m, m->tree->nparams, sizeof *z->c.shard);
-    }
     struct vram_shard *d = &z->c.shard[param];
     d->partitioned = true;
     d->elements = (elements_of(p) + ranks - 1) / ranks;
@@ -208,7 +215,7 @@ static void keep_gradients(struct vram_strategy *s, uint64_t elements)
 
 void vram_zero3_init(struct vram_strategy *s)
 {
-    struct zero3 *z = s->own;
+    struct zero3 *z = state_of(s);
     struct vram_machine *m = s->m;
     uint64_t elements = 0;
     vram_coordinator_init(&z->c, s);
@@ -401,7 +408,7 @@ void vram_zero3_backward_end(struct vram_strategy *s)
 static void look_for_overflow(struct vram_strategy *s)
 {
     struct zero3 *z = s->own;
-    if (s->setup->dtype != VRAM_DT_F16)
+    if (s->setup->dtype != VRAM_DT_F16 || !z->gradients)
         return;
     uint64_t elements = (uint64_t)vram_numel(z->gradients);
     struct vram_handle *size = flat(s, elements, z->summed);
