@@ -146,6 +146,7 @@ enum figure {
     UNSYNCED,         /* FSDP2: factor·T when a backward that does not reduce is over */
     HOST,             /* offload, ZeRO 1 and 2: 4·T/D, its gradients, w·T/D, w·(largest), 8·T/D */
     HOST_3,           /* offload, ZeRO 3: 4·T/D, its gradients, w·T/D, 8·T/D; factor: w·T/D of the weights */
+    OFFLOADED,        /* card and host together when the first step is over: of the real engine */
     STATES,           /* of an optimizer on one card, behind its first step */
 };
 
@@ -162,6 +163,10 @@ struct row {
 #define LLAVA_7B "checkpoints/llava-1.5-7b-hf/config.json"
 #define BIG "seq=2048 attention=sdpa "
 #define ZERO1(d) "strategy=zero1 zero.reduce_bucket_size=100000 precision=bf16 gpus=" d
+#define OFFLOAD "seq=16 optimizer=adamw steps=1 zero.reduce_bucket_size=20000 offload=optimizer+grads "
+#define ALONE                                                                                      \
+    "zero.stage3_param_persistence_threshold=0 zero.stage3_prefetch_bucket_size=0 "               \
+    "zero.stage3_max_reuse_distance=0 "
 #define ZERO3(d) "strategy=zero3 zero.reduce_bucket_size=100000 precision=bf16 gpus=" d
 #define ZERO2(d) "strategy=zero2 zero.reduce_bucket_size=100000 precision=bf16 gpus=" d
 
@@ -226,6 +231,17 @@ static const struct row rows[] = {
     {"zero1, 8 ranks: host memory", LLAVA_7B, BIG ZERO1("8") " offload=optimizer+grads", HOST, 8, 2, 0},
     {"zero3, 2 ranks: host memory", QWEN, ZERO3("2") " offload=optimizer+grads", HOST_3, 2, 2, 0},
     {"zero3, 4 ranks: host memory with weights", LLAVA_7B, BIG ZERO3("4") " offload=params", HOST_3, 4, 2, 1},
+    /* record_offload.py */
+    {"zero2, offloaded", QWEN, OFFLOAD "strategy=zero2 gpus=2 precision=bf16", OFFLOADED, 2, 2, 1261696},
+    {"zero1, offloaded", QWEN, OFFLOAD "strategy=zero1 gpus=4 precision=bf16", OFFLOADED, 4, 2, 799168},
+    {"zero2, offloaded, two micro-batches", QWEN,
+     OFFLOAD "strategy=zero2 gpus=2 precision=fp32 accumulation=2", OFFLOADED, 2, 4, 1906688},
+    {"zero3, offloaded", QWEN, OFFLOAD ALONE "strategy=zero3 gpus=2 precision=bf16", OFFLOADED, 2, 2, 1067840},
+    {"zero3, offloaded, two micro-batches", QWEN,
+     OFFLOAD ALONE "strategy=zero3 gpus=2 precision=fp32 accumulation=2", OFFLOADED, 2, 4, 1313408},
+    {"zero3, weights as well", QWEN,
+     "seq=16 optimizer=adamw steps=1 zero.reduce_bucket_size=20000 offload=params " ALONE
+     "strategy=zero3 gpus=4 precision=bf16", OFFLOADED, 4, 2, 553920},
     {"ddp: buckets", LLAVA, "strategy=ddp gpus=2 precision=bf16", DDP_BUCKETS, 2, 2, 0},
     {"ddp, fp32 weights: buckets", LLAVA, "strategy=ddp gpus=8 precision=bf16-mixed", DDP_BUCKETS, 8, 4, 0},
     {"ddp: buckets", LLAVA_7B, BIG "strategy=ddp gpus=8 precision=bf16", DDP_BUCKETS, 8, 2, 0},
@@ -277,6 +293,8 @@ static uint64_t formula(const struct row *r, const struct count *c)
         return c->w * c->reached * r->factor;
     case OWN_GRADIENTS:
         return c->w * (c->touched + c->zeros);
+    case OFFLOADED:
+        return r->factor;
     case BUCKETS:
         return c->w * r->factor;
     case FP64_PIECE:
@@ -355,6 +373,8 @@ static uint64_t measured(const struct row *r, const struct run *run)
         return live(run, load, "gradients", "strategy");
     case KEPT_BUCKET:
         return live(run, load, "temporaries", "strategy");
+    case OFFLOADED:
+        return live(run, step, NULL, "strategy") + live(run, step, NULL, "optimizer") + host(run);
     case HOST:
     case HOST_3:
         return host(run);
