@@ -125,7 +125,7 @@ static void keep_call(struct vram_machine *m, struct vram_call *to, const struct
         to->kw[i].value = vram_value_hold(from->kw[i].value);
 }
 
-bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
     f->refs = 1;
@@ -264,7 +264,7 @@ static struct vram_checkpoint_frame *capture(struct vram_machine *m, const struc
     return f;
 }
 
-bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_handle *tensors[VRAM_MAX_ARGS];
     int n = 0;

@@ -335,8 +335,8 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
 
 /* ---- checkpoint (checkpoint.c) ------------------------------------------------------------ */
 
-bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
-bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
+bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
+bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x);
 struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry); /* new reference */
 void vram_checkpoint_drop(struct vram_machine *m, struct vram_checkpoint_frame *f);
@@ -359,7 +359,7 @@ void vram_call_drop(struct vram_machine *m, struct vram_call *call);
 /* Calls a module as the framework does: its arguments live until it returns.  True: stopped.  */
 bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,
                       struct vram_value *out);
-/* Runs the body of a scope's class between its hooks, without the wrapper of a module call. */
+/* Runs the body of a scope's class without the wrapper of a module call. */
 bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                       struct vram_value *out);
 /* hooks.c: the same with hooks; body is what runs */

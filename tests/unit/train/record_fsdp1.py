@@ -10,7 +10,7 @@ import os
 import types
 
 from record_fsdp2 import LAYERS, LLAVA, QWEN
-from recording import Log, adapt, build, fake_group, optimizer, run
+from recording import Log, adapt, build, checkpoint, fake_group, optimizer, run
 
 # shards, micro-batches, other settings, optimizer, precision, model
 CASES = [
@@ -29,6 +29,7 @@ CASES = [
     (2, 1, "train.vision=frozen checkpointing=all", "adamw", "bf16-mixed", LLAVA),
     (2, 1, "train=lora lora.rank=4 lora.dtype=base", "adamw", "bf16", QWEN),
     (2, 1, "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16-mixed", QWEN),
+    (2, 1, "checkpointing=all checkpointing.reentrant=on", "adamw", "bf16-mixed", QWEN),
 ]
 OURS = ["fsdp/_flat_param", "fsdp/_runtime_utils", "/torch/optim/"]
 
@@ -99,10 +100,7 @@ def record(case):
     fake_group(int(os.environ.get("RANK_FOLLOWED", "0")), shards)
     model, batch = build(name, {"bf16-mixed": "fp32"}.get(precision, precision))
     model = adapt(model, more)
-    model.train()
-    if "checkpointing" in more:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        model.enable_input_require_grads()
+    checkpoint(model, more)
     log = Log(OURS, ["_cast_forward_inputs"])
     follow_resizes(log)
     for p in model.parameters():

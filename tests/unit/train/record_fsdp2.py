@@ -11,7 +11,7 @@ accelerate; tests/unit/train reads the text alone.
 import os
 import types
 
-from recording import Log, adapt, build, fake_group, optimizer, run
+from recording import Log, adapt, build, checkpoint, fake_group, optimizer, run
 
 QWEN, LLAVA = "tiny-qwen3", "tiny-llava-1.5"
 LAYERS = {QWEN: ["Qwen3DecoderLayer"], LLAVA: ["CLIPEncoderLayer", "LlamaDecoderLayer"]}
@@ -34,6 +34,7 @@ CASES = [
     ("fsdp2", 2, 1, 1, "train.decoder=frozen", "adamw", "bf16-autocast", LLAVA),
     ("fsdp2", 2, 1, 1, "train=lora lora.rank=4", "adamw", "bf16", QWEN),
     ("fsdp2", 2, 1, 1, "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16-autocast", QWEN),
+    ("fsdp2", 2, 1, 1, "checkpointing=all checkpointing.reentrant=on", "adamw", "bf16-mixed", QWEN),
 ]
 OURS = ["_fully_shard/_fsdp_collectives", "_fully_shard/_fsdp_param", "/torch/optim/"]
 
@@ -97,10 +98,7 @@ def record(case):
     fake_group(0, shards * replicas)
     model, batch = build(name, {"bf16-mixed": "fp32", "bf16-autocast": "bf16"}.get(precision, precision))
     model = adapt(model, more)
-    model.train()
-    if "checkpointing" in more:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        model.enable_input_require_grads()
+    checkpoint(model, more)
     log = Log(OURS)
     follow_resizes(log)
     with log.following():

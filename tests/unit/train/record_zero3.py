@@ -8,7 +8,7 @@ states.  The flat tensor that defragment() makes is told where its copy to a car
 """
 import sys
 
-from recording import Log, adapt, build, fake_group, optimizer, run
+from recording import Log, adapt, build, checkpoint, fake_group, optimizer, run
 
 QWEN, LLAVA = "tiny-qwen3", "tiny-llava-1.5"
 SMALL = {"reduce_bucket_size": 20000, "stage3_prefetch_bucket_size": 10000,
@@ -45,6 +45,10 @@ CASES = [
     (2, 1, {}, "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16", QWEN),
     (2, 1, {"stage3_max_reuse_distance": 0, "stage3_prefetch_bucket_size": 0},
      "train=lora lora.rank=4 checkpointing=all", "adamw", "bf16", QWEN),
+    (2, 1, {}, "checkpointing=all checkpointing.reentrant=on", "adamw", "bf16", QWEN),
+    (2, 2, {"stage3_prefetch_bucket_size": 0},
+     "train.vision=frozen checkpointing=all checkpointing.reentrant=on", "adamw", "bf16", LLAVA),
+    (2, 1, {}, "train=lora lora.rank=4 checkpointing=all checkpointing.reentrant=on", "adamw", "bf16", QWEN),
 ]
 OURS = ["/zero/stage3.py", "/zero/partition_parameters.py", "coalesced_collectives", "/torch/optim/"]
 
@@ -74,10 +78,7 @@ def record(source, case):
     import deepspeed
     model, batch = build(name, precision)
     model = adapt(model, more)
-    if "checkpointing" in more:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        model.enable_input_require_grads()
-        model.train()
+    checkpoint(model, more)
     fake_group(0, ranks)
     settings = {"train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": micro,
                 "bf16": {"enabled": precision == "bf16"}, "gradient_clipping": 1.0,

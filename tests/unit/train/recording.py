@@ -51,6 +51,14 @@ def adapt(model, more):
     return model
 
 
+def checkpoint(model, more):
+    if "checkpointing" in more:
+        kwargs = {"use_reentrant": "checkpointing.reentrant=on" in more}
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=kwargs)
+        model.enable_input_require_grads()
+    model.train()
+
+
 def decays(name):
     return not any(word in name for word in ("bias", "norm", "layrnorm"))
 
