@@ -20,13 +20,6 @@ static struct vram_flat *handle_of(struct vram_machine *m, uint32_t scope)
     return &f->handles[f->units.of_scope[scope] - 1];
 }
 
-static struct vram_handle *flat_new(struct vram_machine *m, uint64_t elements,
-                                    enum vram_dtype dtype)
-{
-    int64_t shape[1] = {(int64_t)elements};
-    return vram_new(m, shape, 1, dtype, NULL);
-}
-
 struct vram_handle **vram_flat_params(struct vram_machine *m, const struct vram_flat *h)
 {
     struct vram_handle **params = vram_machine_alloc(m, h->unit->n, sizeof(struct vram_handle *));
@@ -56,11 +49,12 @@ static void split_backward(struct vram_machine *m, struct vram_tape_node *n,
     (void)saved;
     for (uint32_t i = 0; i <= h->unit->n; i++) {
         if (h->padding[i])
-            zeros[made++] = flat_new(m, h->padding[i], dtype);
+            zeros[made++] = vram_flat_new(m, h->padding[i], dtype);
         if (i < h->unit->n && !grads[i])
-            zeros[made++] = flat_new(m, (uint64_t)vram_numel(m->params[h->unit->params[i]]), dtype);
+            zeros[made++] =
+                vram_flat_new(m, (uint64_t)vram_numel(m->params[h->unit->params[i]]), dtype);
     }
-    out[0] = flat_new(m, h->elements, dtype);
+    out[0] = vram_flat_new(m, h->elements, dtype);
     while (made)
         vram_drop(m, zeros[--made]);
 }
@@ -127,7 +121,7 @@ static void unshard(struct vram_machine *m, struct vram_flat *h)
     m->stream = VRAM_STREAM_GATHER;
     struct vram_handle *low = NULL;
     if (lowers(h))
-        low = flat_new(m, h->shard, (enum vram_dtype)h->flat->dtype);
+        low = vram_flat_new(m, h->shard, (enum vram_dtype)h->flat->dtype);
     vram_dtype_bytes((enum vram_dtype)h->flat->dtype, h->shard * state_of(m)->ranks, &bytes);
     vram_storage_return(m, h->flat->storage, bytes);
     vram_drop(m, low);
@@ -149,14 +143,14 @@ static void prepare(struct vram_machine *m, struct vram_flat *h)
     uint64_t whole = h->shard * f->ranks;
     m->scope = h->unit->scopes[0];
     if (lowers(h))
-        vram_drop(m, flat_new(m, h->shard, (enum vram_dtype)h->flat->dtype));
+        vram_drop(m, vram_flat_new(m, h->shard, (enum vram_dtype)h->flat->dtype));
     struct vram_handle *bytes =
         vram_flat_shared(m, h, whole, (enum vram_dtype)h->flat->dtype, VRAM_CAT_PARAMETER);
     vram_storage_move(m, h->flat, bytes);
     vram_drop(m, bytes);
     vram_storage_leave(m, h->flat->storage);
     if (lowers(h))
-        vram_drop(m, flat_new(m, whole, (enum vram_dtype)h->own->dtype));
+        vram_drop(m, vram_flat_new(m, whole, (enum vram_dtype)h->own->dtype));
 }
 
 /* ---- hooks -------------------------------------------------------------------------------- */
@@ -366,9 +360,9 @@ static void reduce(struct vram_machine *m, struct vram_flat *h)
     m->scope = h->unit->scopes[0];
     m->stream = VRAM_STREAM_REDUCE;
     if (computed->dtype != dtype)
-        sent = flat_new(m, h->elements, dtype);
+        sent = vram_flat_new(m, h->elements, dtype);
     if (h->elements < h->shard * f->ranks)
-        padded = flat_new(m, h->shard * f->ranks, dtype);
+        padded = vram_flat_new(m, h->shard * f->ranks, dtype);
     struct vram_handle *part = vram_flat_shared(m, h, h->shard, dtype, VRAM_CAT_GRADIENT);
     if (dtype != own) {
         struct vram_handle *raised = vram_flat_shared(m, h, h->shard, own, VRAM_CAT_GRADIENT);
@@ -435,7 +429,7 @@ void vram_fsdp1_reduce_all(struct vram_strategy *s)
         struct vram_flat *h = &f->handles[i];
         if (!h->trains)
             continue;
-        h->flat->grad = flat_new(s->m, h->elements, (enum vram_dtype)h->flat->dtype);
+        h->flat->grad = vram_flat_new(s->m, h->elements, (enum vram_dtype)h->flat->dtype);
         for (uint32_t k = 0; k < h->unit->n; k++)
             vram_let_go(s->m, &s->m->params[h->unit->params[k]]->grad);
         vram_fsdp1_accumulated(s->m, h->flat, h->flat->grad);

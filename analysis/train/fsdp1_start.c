@@ -8,13 +8,6 @@
 
 #include "train/fsdp1.h"
 
-static struct vram_handle *flat_new(struct vram_machine *m, uint64_t elements,
-                                    enum vram_dtype dtype)
-{
-    int64_t shape[1] = {(int64_t)elements};
-    return vram_new(m, shape, 1, dtype, NULL);
-}
-
 /* Where each parameter lies: at 16 bytes of the compute dtype with pieces, and a multiple of the
  * ranks in all. */
 static void lay_out(struct vram_machine *m, struct vram_fsdp1 *f, struct vram_flat *h)
@@ -78,7 +71,7 @@ static void shard_unit(struct vram_machine *m, struct vram_flat *h)
     m->scope = h->unit->scopes[0];
     for (uint32_t i = 0; i <= n; i++)
         if (h->padding[i])
-            loose[made++] = flat_new(m, h->padding[i], h->loaded);
+            loose[made++] = vram_flat_new(m, h->padding[i], h->loaded);
     struct vram_handle *joined = vram_flat_shared(m, h, h->elements, h->loaded, VRAM_CAT_PARAMETER);
     h->own = vram_flat_shared(m, h, h->shard, h->loaded, VRAM_CAT_PARAMETER);
     vram_drop(m, joined);

@@ -27,12 +27,6 @@ static uint64_t bytes_of(enum vram_dtype dtype, uint64_t elements)
     return bytes;
 }
 
-static struct vram_handle *flat(struct vram_machine *m, uint64_t elements, enum vram_dtype dtype)
-{
-    int64_t shape[1] = {(int64_t)elements};
-    return vram_new(m, shape, 1, dtype, NULL);
-}
-
 /* ---- gather ------------------------------------------------------------------------------- */
 
 /* foreach_all_gather: shards are cast into one tensor where they travel in another dtype, then lie
@@ -54,8 +48,8 @@ static void unshard(struct vram_machine *m, struct vram_group *g)
         return;
     m->scope = g->unit->scopes[0];
     m->stream = VRAM_STREAM_GATHER;
-    struct vram_handle *lower = cast ? flat(m, cast, VRAM_DT_U8) : NULL;
-    g->gathered = flat(m, bytes, VRAM_DT_U8);
+    struct vram_handle *lower = cast ? vram_flat_new(m, cast, VRAM_DT_U8) : NULL;
+    g->gathered = vram_flat_new(m, bytes, VRAM_DT_U8);
     vram_drop(m, lower);
     m->stream = 0;
 }
@@ -68,7 +62,7 @@ static void copy_out(struct vram_machine *m, uint32_t p, uint64_t elements)
         vram_storage_return(m, x->storage, bytes_of((enum vram_dtype)x->dtype, elements));
         return;
     }
-    struct vram_handle *whole = flat(m, elements, (enum vram_dtype)x->dtype);
+    struct vram_handle *whole = vram_flat_new(m, elements, (enum vram_dtype)x->dtype);
     vram_set_category(m, whole, VRAM_CAT_PARAMETER);
     if (whole->storage)
         m->events->storages[whole->storage->id].param = p;
@@ -93,7 +87,8 @@ static void wait(struct vram_machine *m, struct vram_group *g, enum vram_fsdp2_p
         uint32_t p = g->unit->params[i];
         struct vram_part *part = &f->part[p];
         if (f->ranks == 1 && part->shard->dtype != m->params[p]->dtype) {
-            struct vram_handle *next = flat(m, part->padded, (enum vram_dtype)m->params[p]->dtype);
+            struct vram_handle *next =
+                vram_flat_new(m, part->padded, (enum vram_dtype)m->params[p]->dtype);
             vram_drop(m, cast);
             cast = next;
         }
@@ -171,7 +166,7 @@ static void reduce(struct vram_machine *m, struct vram_group *g, struct vram_han
     /* the name of a loop holds the last gradient until the function returns */
     struct vram_handle *last = with[n - 1], *named = f->part[last->param].summed;
     named = vram_hold(named ? named : last->grad);
-    f->reduced = flat(m, elements * f->ranks, dtype);
+    f->reduced = vram_flat_new(m, elements * f->ranks, dtype);
     for (uint32_t i = 0; i < n; i++) {
         vram_let_go(m, &with[i]->grad);
         vram_let_go(m, &f->part[with[i]->param].summed);

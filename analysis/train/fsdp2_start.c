@@ -7,12 +7,6 @@
 
 #include "train/fsdp2.h"
 
-static struct vram_handle *flat(struct vram_machine *m, uint64_t elements, enum vram_dtype dtype)
-{
-    int64_t shape[1] = {(int64_t)elements};
-    return vram_new(m, shape, 1, dtype, NULL);
-}
-
 static uint32_t child_named(const struct vram_tree *t, uint32_t parent, const char *name)
 {
     for (uint32_t i = parent + 1; i < t->scopes[parent].end; i++)
@@ -98,7 +92,8 @@ static void shard_unit(struct vram_machine *m, struct vram_fsdp2 *f, const struc
     for (uint32_t i = 0; i < unit->n; i++) {
         struct vram_part *part = &f->part[unit->params[i]];
         m->scope = m->tree->params[unit->params[i]].scope;
-        struct vram_handle *bytes = flat(m, part->padded, (enum vram_dtype)part->shard->dtype);
+        struct vram_handle *bytes =
+            vram_flat_new(m, part->padded, (enum vram_dtype)part->shard->dtype);
         vram_set_category(m, bytes, VRAM_CAT_PARAMETER);
         if (bytes->storage)
             m->events->storages[bytes->storage->id].param = unit->params[i];

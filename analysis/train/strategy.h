@@ -7,6 +7,10 @@
 
 #include "train/train.h"
 
+/* Streams beside the compute stream: their blocks are kept apart. */
+enum { VRAM_STREAM_GATHER = 1, VRAM_STREAM_REDUCE = 2 };
+
+struct vram_handle *vram_flat_new(struct vram_machine *m, uint64_t elements, enum vram_dtype dtype);
 /* A flat tensor of elements that belong to the given parameters. */
 struct vram_handle *vram_shared_new(struct vram_machine *m, uint64_t elements,
                                     enum vram_dtype dtype, enum vram_category category,

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "train/strategy.h"
 
-enum { VRAM_UNIT_SCOPES = 3, VRAM_STREAM_GATHER = 1, VRAM_STREAM_REDUCE = 2 };
+enum { VRAM_UNIT_SCOPES = 3 };
 
 struct vram_unit {
     uint32_t scopes[VRAM_UNIT_SCOPES]; /* modules that run one after the other */

@@ -248,12 +248,6 @@ void vram_zero3_init(struct vram_strategy *s)
 
 /* ---- gradients ---------------------------------------------------------------------------- */
 
-static struct vram_handle *flat(struct vram_strategy *s, uint64_t elements, enum vram_dtype dtype)
-{
-    int64_t shape[1] = {(int64_t)elements};
-    return vram_new(s->m, shape, 1, dtype, NULL);
-}
-
 /* What lives together until a function returns. */
 struct names {
     struct vram_handle **at;
@@ -277,7 +271,7 @@ static void fill_up(struct vram_strategy *s, struct names *padding)
             uint64_t n = elements_of(z->bucket[i]), part = (n + ranks - 1) / ranks;
             uint64_t from = r * part < n ? r * part : n, to = from + part < n ? from + part : n;
             if (part > to - from)
-                padding->at[padding->n++] = flat(s, part - (to - from), z->sent);
+                padding->at[padding->n++] = vram_flat_new(s->m, part - (to - from), z->sent);
         }
 }
 
@@ -293,7 +287,7 @@ static struct vram_handle *interleave(struct vram_strategy *s)
     for (uint32_t i = 0; i < z->nbucket; i++)
         elements += (elements_of(z->bucket[i]) + ranks - 1) / ranks * ranks;
     fill_up(s, &padding);
-    struct vram_handle *copy = flat(s, elements, z->sent);
+    struct vram_handle *copy = vram_flat_new(s->m, elements, z->sent);
     drop_names(s->m, &padding);
     return copy;
 }
@@ -304,10 +298,11 @@ static void scatter(struct vram_strategy *s, struct names *parts)
     struct zero3 *z = s->own;
     struct names sent = {vram_machine_alloc(s->m, z->nbucket, sizeof *sent.at), 0};
     for (uint32_t i = 0; z->sent != s->setup->dtype && i < z->nbucket; i++)
-        sent.at[sent.n++] = flat(s, elements_of(z->bucket[i]), z->sent);
+        sent.at[sent.n++] = vram_flat_new(s->m, elements_of(z->bucket[i]), z->sent);
     struct vram_handle *copy = interleave(s);
     for (uint32_t i = 0; z->sent != z->summed && i < z->nbucket; i++)
-        parts->at[parts->n++] = flat(s, z->c.shard[z->bucket[i]->param].elements, z->summed);
+        parts->at[parts->n++] =
+            vram_flat_new(s->m, z->c.shard[z->bucket[i]->param].elements, z->summed);
     if (z->sent == z->summed && copy)
         parts->at[parts->n++] = vram_hold(copy);
     if (z->sent == z->summed && !copy && sent.n)
@@ -322,9 +317,9 @@ static void reduce_all(struct vram_strategy *s, struct names *parts)
     struct zero3 *z = s->own;
     struct vram_handle *bucket = NULL;
     if (s->setup->ranks > 1)
-        bucket = flat(s, z->filled, z->sent);
+        bucket = vram_flat_new(s->m, z->filled, z->sent);
     if (z->sent != z->summed) {
-        struct vram_handle *cast = flat(s, z->filled, z->summed);
+        struct vram_handle *cast = vram_flat_new(s->m, z->filled, z->summed);
         vram_drop(s->m, bucket);
         bucket = cast;
     }
@@ -341,7 +336,7 @@ static void send_to_host(struct vram_strategy *s, const struct vram_handle *p)
     if (!vram_offloads(s))
         return;
     s->m->scope = s->m->tree->params[p->param].scope;
-    struct vram_handle *back = flat(s, elements, z->summed);
+    struct vram_handle *back = vram_flat_new(s->m, elements, z->summed);
     if (s->micro + 1 == (uint64_t)s->setup->accumulation) {
         vram_let_go(s->m, &z->norms[p->param]);
         z->norms[p->param] = vram_offload_piece(s, elements, z->summed);
@@ -411,11 +406,11 @@ static void look_for_overflow(struct vram_strategy *s)
     if (s->setup->dtype != VRAM_DT_F16 || !z->gradients)
         return;
     uint64_t elements = (uint64_t)vram_numel(z->gradients);
-    struct vram_handle *size = flat(s, elements, z->summed);
-    struct vram_handle *infinite = flat(s, elements, VRAM_DT_BOOL);
+    struct vram_handle *size = vram_flat_new(s->m, elements, z->summed);
+    struct vram_handle *infinite = vram_flat_new(s->m, elements, VRAM_DT_BOOL);
     vram_drop(s->m, size);
     vram_drop(s->m, infinite);
-    vram_drop(s->m, flat(s, elements, VRAM_DT_BOOL));
+    vram_drop(s->m, vram_flat_new(s->m, elements, VRAM_DT_BOOL));
 }
 
 static void norm(struct vram_strategy *s, const struct sub_group *g)

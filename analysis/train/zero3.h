@@ -8,8 +8,6 @@
 #include "base/vec.h"
 #include "train/strategy.h"
 
-enum { VRAM_STREAM_GATHER = 1, VRAM_STREAM_REDUCE = 2 };
-
 /* Numbers of scopes or parameters, each once, in the order in which they came. */
 struct vram_set {
     uint32_t *at;
