@@ -51,7 +51,7 @@ static int shorter_batch(struct replayer *p, const struct vram_events *events, u
         if (e->kind == VRAM_EVENT_ALLOC) {
             const struct vram_storage_row *s = &events->storages[e->storage];
             uint64_t bytes = vram_storage_bytes(events, e->storage, VRAM_HIGH);
-            if (of_batch(s))
+            if (e->category != VRAM_CAT_WORKSPACE && of_batch(s))
                 bytes = bytes / 10 * part;
             if (bytes - 1 < VRAM_CACHING_LIMIT / 2)
                 VRAM_TRY(vram_serve_request(c, bytes, s->stream, &block));

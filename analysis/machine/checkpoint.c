@@ -60,6 +60,17 @@ const struct vram_call *vram_holder_call(const struct vram_holder *h, uint64_t *
     return &h->frame->call;
 }
 
+/* A parameter is kept itself, whatever storage it has later; a recomputation detaches those that
+ * train. */
+static struct vram_handle *kept(struct vram_machine *m, struct vram_handle *x, bool recomputed)
+{
+    bool itself = m->around && x->leaf && x->param != VRAM_NO_PARAM;
+    if (itself && !(recomputed && x->requires_grad))
+        return vram_hold(x);
+    vram_mark_saved(m, x);
+    return vram_detach(m, x);
+}
+
 /* A tensor goes on the tape: as it is, or by way of the innermost checkpoint. */
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x)
 {
@@ -78,17 +89,14 @@ bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_han
         if (f->filled >= f->holders.n)
             vram_throw(m, VRAM_E_INTERNAL, "a recomputation saves more tensors than its forward");
         struct vram_holder *h = f->holders.at[f->filled++];
-        if (h) {
-            h->tensor = vram_detach(m, x);
-            vram_mark_saved(m, x);
-        }
+        if (h)
+            h->tensor = kept(m, x, true);
         if (f->filled == f->holders.n) {
             m->stopped = true;
             return true;
         }
     }
-    entry->tensor = vram_detach(m, x);
-    vram_mark_saved(m, x);
+    entry->tensor = kept(m, x, f != NULL);
     return false;
 }
 
@@ -117,7 +125,7 @@ static void keep_call(struct vram_machine *m, struct vram_call *to, const struct
         to->kw[i].value = vram_value_hold(from->kw[i].value);
 }
 
-bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
     f->refs = 1;
@@ -190,7 +198,8 @@ struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry
     if (!x)
         vram_throw(m, VRAM_E_INTERNAL, "a recomputation did not fill a saved tensor");
     /* it was marked when the holder took it; from here on only the formula holds it */
-    vram_unmark_saved(m, x);
+    if (x->param == VRAM_NO_PARAM)
+        vram_unmark_saved(m, x);
     return x;
 }
 
@@ -255,7 +264,7 @@ static struct vram_checkpoint_frame *capture(struct vram_machine *m, const struc
     return f;
 }
 
-bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_handle *tensors[VRAM_MAX_ARGS];
     int n = 0;

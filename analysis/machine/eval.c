@@ -62,6 +62,8 @@ struct vram_value vram_member_value(struct vram_machine *m, uint32_t scope, uint
         return v;
     }
     v = m->tree->members[s->members + member];
+    if (v.kind == VRAM_V_PARAM && m->around && m->around->names)
+        m->around->names(m, (uint32_t)v.u.i);
     if (v.kind == VRAM_V_PARAM && m->params)
         return vram_tensor_value(m->params[v.u.i]);
     return v;

@@ -78,9 +78,8 @@ void vram_loop_call_with(struct vram_loop *l, struct vram_value batch_, struct v
 
 /* accelerate's convert_to_fp32: a new output object with every 16-bit tensor raised; what the
  * output holds as an object (a cache) is passed on. */
-static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v, int depth)
+static struct vram_value to_fp32(struct vram_machine *m, struct vram_value v, int depth)
 {
-    struct vram_machine *m = &l->m;
     vram_step(m);
     if (v.kind == VRAM_V_TENSOR &&
         (v.u.tensor->dtype == VRAM_DT_BF16 || v.u.tensor->dtype == VRAM_DT_F16))
@@ -94,26 +93,41 @@ static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v, int d
     for (uint32_t i = 0; i < v.u.box->n; i++) {
         if (v.u.box->kind == VRAM_BOX_RECORD)
             out.u.box->keys[i] = v.u.box->keys[i];
-        vram_box_push(m, out.u.box, to_fp32(l, v.u.box->at[i], depth + 1));
+        vram_box_push(m, out.u.box, to_fp32(m, v.u.box->at[i], depth + 1));
     }
     return out;
+}
+
+/* What wraps the model's forward inside its call: autocast ends, 16-bit outputs are raised. */
+static void leave_autocast(struct vram_machine *m, struct vram_value *out)
+{
+    bool in_loss = m->in_loss;
+    uint32_t at = m->at;
+    uint16_t op = m->op;
+    m->at = UINT32_MAX; /* no line of a template */
+    m->in_loss = false;
+    m->op = VRAM_OP_LOOP;
+    vram_autocast_leave(m);
+    if (m->training) {
+        struct vram_value wide = to_fp32(m, *out, 0);
+        vram_value_drop(m, *out);
+        *out = wide;
+    }
+    m->at = at;
+    m->in_loss = in_loss;
+    m->op = op;
 }
 
 struct vram_value vram_loop_forward(struct vram_loop *l, struct vram_call *call)
 {
     struct vram_machine *m = &l->m;
     struct vram_value out;
-    if (l->s->autocast != VRAM_DT_NONE)
+    if (l->s->autocast != VRAM_DT_NONE) {
         vram_autocast_enter(m, l->s->autocast);
+        m->finish = leave_autocast;
+    }
     vram_call_module(m, 0, call, &out);
     m->at = UINT32_MAX; /* what follows is no line of a template */
-    if (l->s->autocast != VRAM_DT_NONE) {
-        vram_autocast_leave(m);
-        m->op = VRAM_OP_LOOP;
-        struct vram_value wide = m->training ? to_fp32(l, out, 0) : vram_value_hold(out);
-        vram_value_drop(m, out);
-        out = wide;
-    }
     return out;
 }
 
@@ -300,8 +314,6 @@ void vram_loop_start(struct vram_loop *l)
     struct vram_machine *m = &l->m;
     uint32_t n = 0;
     m->training = m->grad = true;
-    l->strategy = (struct vram_strategy){.m = m, .setup = l->s, .row = l->s->strategy,
-                                         .optimizer = &l->optimizer};
     l->strategy.params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < m->tree->nparams; i++)
         if (l->run->requires_grad[i])
@@ -309,6 +321,8 @@ void vram_loop_start(struct vram_loop *l)
     l->strategy.n = n;
     m->strategy = &l->strategy;
     m->accumulated = l->s->in_backward ? step_in_backward : l->s->strategy->accumulated;
+    m->inputs_left = vram_machine_alloc(m, m->tree->nscopes, sizeof *m->inputs_left);
+    m->around = l->s->strategy->around;
     vram_optimizer_init(&l->optimizer, m, l->s);
     if (l->s->strategy->init) {
         m->op = VRAM_OP_STRATEGY;
@@ -335,7 +349,7 @@ void vram_loop_train(struct vram_loop *l)
     vram_optimizer_report(&l->optimizer);
     /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
      * to be run */
-    bool alike = !l->s->strategy->forward_begin && !vram_optimizer_varies(l->s->optimizer) &&
+    bool alike = !l->s->strategy->changes && !vram_optimizer_varies(l->s->optimizer) &&
                  !l->s->run_every_step;
     if (!alike || !vram_steps_repeat(&l->m, from, first, l->s->steps))
         for (int i = 2; i <= l->s->steps; i++)

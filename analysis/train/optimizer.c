@@ -211,6 +211,7 @@ static void run_lists(struct vram_optimizer *o, struct vram_handle **p, uint32_t
 
 void vram_optimizer_update(struct vram_optimizer *o, struct vram_handle **p, uint32_t n, bool decay)
 {
+    o->m->op = VRAM_OP_OPTIMIZER;
     o->decays = decay;
     for (uint32_t i = 0; i < n; i++)
         run(o, script(o, rule_of(o, p[i]), VRAM_PASS_STATES), &p[i], 1);
@@ -229,15 +230,23 @@ void vram_optimizer_forget(struct vram_optimizer *o)
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
+/* Parameters of both groups that have a gradient, in the order of the tree. */
+static uint32_t with_gradient(const struct vram_optimizer *o, struct vram_handle **all)
+{
+    uint32_t n = 0;
+    for (uint32_t a = 0, b = 0; a < o->n[0] || b < o->n[1];) {
+        bool first = b == o->n[1] || (a < o->n[0] && o->params[0][a]->param < o->params[1][b]->param);
+        struct vram_handle *p = first ? o->params[0][a++] : o->params[1][b++];
+        if (p->grad)
+            all[n++] = p;
+    }
+    return n;
+}
+
 static struct vram_handle *clip(struct vram_optimizer *o, struct vram_handle **all)
 {
     struct vram_machine *m = o->m;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->tree->nparams; i++) {
-        struct vram_handle *p = m->params[i];
-        if (p && p->param == i && p->requires_grad && p->grad)
-            all[n++] = p;
-    }
+    uint32_t n = with_gradient(o, all);
     m->op = VRAM_OP_CLIP;
     struct vram_handle *norm = vram_clip(m, all, n);
     m->op = VRAM_OP_OPTIMIZER;
@@ -344,15 +353,25 @@ static void construct(struct vram_optimizer *o)
     m->op = VRAM_OP_LOOP;
 }
 
+void vram_optimizer_flats(struct vram_optimizer *o, uint32_t n)
+{
+    size_t all = (size_t)o->m->tree->nparams + n;
+    uint8_t *group = vram_machine_alloc(o->m, all, sizeof *group);
+    if (o->group)
+        memcpy(group, o->group, o->m->tree->nparams);
+    o->group = group;
+    o->nflats = n;
+    o->share = vram_machine_alloc(o->m, n ? n : 1, sizeof *o->share);
+    o->state = vram_machine_alloc(o->m, all * o->nstates, sizeof(struct vram_handle *));
+    o->stepped = vram_machine_alloc(o->m, all, sizeof *o->stepped);
+}
+
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
                          const struct vram_setup *setup)
 {
-    size_t n = (size_t)m->tree->nparams + 2; /* and two flat partitions */
     *o = (struct vram_optimizer){.m = m, .setup = setup, .row = setup->optimizer};
     parse(o);
-    o->state = vram_machine_alloc(m, n * o->nstates, sizeof(struct vram_handle *));
-    o->group = vram_machine_alloc(m, n, sizeof *o->group);
-    o->stepped = vram_machine_alloc(m, n, sizeof *o->stepped);
+    vram_optimizer_flats(o, 2);
     o->names = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->names);
     o->shared = vram_machine_alloc(m, VRAM_SCRIPT_NAMES, sizeof *o->shared);
     vram_optimizer_group(o);
@@ -384,7 +403,7 @@ void vram_optimizer_report(struct vram_optimizer *o)
 
 void vram_optimizer_finish(struct vram_optimizer *o)
 {
-    size_t n = ((size_t)o->m->tree->nparams + 2) * o->nstates;
+    size_t n = ((size_t)o->m->tree->nparams + o->nflats) * o->nstates;
     for (size_t i = 0; i < n; i++)
         vram_let_go(o->m, &o->state[i]);
     for (int k = 0; k < VRAM_SCRIPT_NAMES; k++)

@@ -24,8 +24,11 @@ static void load_one(struct vram_loop *l, uint32_t i)
     const struct vram_scope *scope = &m->tree->scopes[p->scope];
     m->scope = p->scope;
     int64_t words[1] = {(int64_t)p->packed};
-    struct vram_handle *x = vram_new(m, p->packed ? words : p->dims, p->packed ? 1 : p->rank,
-                                     held_dtype(l->s, p), NULL);
+    const int64_t *dims = p->packed ? words : p->dims;
+    int rank = p->packed ? 1 : p->rank;
+    bool host = !p->buffer && l->strategy.row && l->strategy.row->loads_on_host;
+    struct vram_handle *x = host ? vram_blank(m, dims, rank, held_dtype(l->s, p))
+                                 : vram_new(m, dims, rank, held_dtype(l->s, p), NULL);
     x->leaf = true;
     x->param = i;
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
@@ -40,6 +43,8 @@ static void load_one(struct vram_loop *l, uint32_t i)
     if (x->requires_grad)
         l->run->trainable += p->elements;
     m->params[i] = x;
+    if (l->strategy.row && l->strategy.row->load && !p->buffer)
+        l->strategy.row->load(&l->strategy, i);
 }
 
 static void load(struct vram_loop *l)
@@ -93,6 +98,9 @@ static void prepare(struct vram_loop *l)
                          (main_input_is_ids(l) || any_lora(s));
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
+    if (s->mode == VRAM_MODE_TRAIN)
+        l->strategy = (struct vram_strategy){.m = m, .setup = s, .row = s->strategy,
+                                             .optimizer = &l->optimizer, .host = &l->run->host};
     l->run->requires_grad = vram_machine_alloc(m, m->tree->nparams, sizeof(bool));
     l->run->dtype = vram_machine_alloc(m, m->tree->nparams, sizeof(uint8_t));
 }
@@ -145,6 +153,8 @@ static void run_states(struct vram_loop *l)
             m->accumulated(m, p, p->grad);
     }
     vram_optimizer_backward_end(&l->optimizer);
+    if (l->s->strategy->reduce_all)
+        l->s->strategy->reduce_all(&l->strategy);
     if (l->s->strategy->step)
         l->s->strategy->step(&l->strategy);
     else
@@ -208,6 +218,7 @@ static int guarded(struct vram_loop *l, struct vram_setup *setup, void (*what)(s
         decide_seq(l, setup);
     load(l);
     what(l);
+    l->run->rank = l->strategy.rank;
     return VRAM_OK;
 }
 

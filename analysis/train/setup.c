@@ -101,6 +101,8 @@ static int resolve_mode(struct resolver *r)
 static int note_strategy(struct resolver *r, const char *name)
 {
     size_t n = strcspn(name, "0123456789");
+    if (!strcmp(name, "hsdp"))
+        name = "fsdp";
     for (int i = 0; i < VRAM_KEY_COUNT; i++)
         if (!strncmp(vram_settings[i].key, name, n) && vram_settings[i].key[n] == '.')
             VRAM_TRY(note_given(r, (enum vram_key)i));
@@ -131,6 +133,62 @@ static int resolve_versions(struct resolver *r)
     return resolve_version(r, VRAM_KEY_TORCH, 2000, 2009, &r->s->torch);
 }
 
+/* DeepSpeed moves the gradients with the optimizer; parameters only where they are sharded. */
+static int resolve_offload(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    const char *what = vram_plan_text(r->plan, VRAM_KEY_OFFLOAD);
+    bool params = !strcmp(what, "params"), three = !strcmp(s->strategy->name, "zero3");
+    if (!strcmp(what, "none") || s->mode != VRAM_MODE_TRAIN)
+        return VRAM_OK;
+    if (!s->strategy->deepspeed || !strcmp(what, "activations") || (params && !three))
+        return unsupported(r, VRAM_KEY_OFFLOAD);
+    s->offload = params ? VRAM_OFFLOAD_PARAMS : VRAM_OFFLOAD_OPTIMIZER;
+    if (!strcmp(what, "optimizer"))
+        VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "offload",
+                           "DeepSpeed moves the gradients with the optimizer: offload=optimizer is "
+                           "read as optimizer+grads"));
+    return note_plan(r, VRAM_KEY_OFFLOAD);
+}
+
+/* HSDP: groups of shards, copies of which are reduced together. */
+static int resolve_shards(struct resolver *r)
+{
+    int64_t gpus = vram_plan_int(r->plan, VRAM_KEY_GPUS), shards = vram_plan_int(r->plan, VRAM_KEY_SHARDS);
+    bool copies = !strcmp(r->s->strategy->name, "hsdp");
+    r->s->ranks = shards != VRAM_PLAN_UNSET ? shards : gpus != VRAM_PLAN_UNSET ? gpus : 1;
+    if (copies && (shards == VRAM_PLAN_UNSET || gpus % shards != 0))
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "strategy=hsdp needs shards=N, and gpus=%lld to be a multiple of it",
+                         (long long)gpus);
+    return VRAM_OK;
+}
+
+/* fully_shard has no such switches. */
+static int find_unused(struct resolver *r)
+{
+    static const enum vram_key keys[] = {VRAM_KEY_FSDP_PREFETCH, VRAM_KEY_FSDP_FORWARD_PREFETCH,
+                                         VRAM_KEY_FSDP_USE_ORIG_PARAMS};
+    const char *name = r->s->strategy->name;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if ((!strcmp(name, "fsdp2") || !strcmp(name, "hsdp")) && vram_plan_given(r->plan, keys[i]))
+            VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED, vram_settings[keys[i]].key,
+                               "fully_shard has no such switch"));
+    return VRAM_OK;
+}
+
+/* What only stage 3 is followed in. */
+static int refuse_types(struct resolver *r)
+{
+    static const enum vram_key keys[] = {VRAM_KEY_ZERO_COMMUNICATION_DATA_TYPE,
+                                         VRAM_KEY_ZERO_GRAD_ACCUM_DTYPE};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (r->s->strategy->deepspeed && strcmp(r->s->strategy->name, "zero3") != 0 &&
+            vram_plan_given(r->plan, keys[i]))
+            return unsupported(r, keys[i]);
+    return VRAM_OK;
+}
+
 static int resolve_strategy(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -138,31 +196,32 @@ static int resolve_strategy(struct resolver *r)
     s->strategy = vram_strategy_find(name);
     if (!s->strategy)
         return unsupported(r, VRAM_KEY_STRATEGY);
-    int64_t gpus = vram_plan_int(r->plan, VRAM_KEY_GPUS), shards = vram_plan_int(r->plan, VRAM_KEY_SHARDS);
-    s->ranks = shards != VRAM_PLAN_UNSET ? shards : gpus != VRAM_PLAN_UNSET ? gpus : 1;
+    VRAM_TRY(resolve_shards(r));
     const enum vram_key parallel[] = {VRAM_KEY_TP, VRAM_KEY_PP, VRAM_KEY_CP, VRAM_KEY_EP, VRAM_KEY_SP};
     for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
         if (vram_plan_int(r->plan, parallel[i]) > 1)
             return unsupported(r, parallel[i]);
     const char *engine = vram_plan_text(r->plan, VRAM_KEY_ENGINE);
-    s->deepspeed = *engine ? !strcmp(engine, "deepspeed") : s->strategy->deepspeed;
-    if (!strcmp(engine, "fsdp") || !strcmp(engine, "megatron") ||
-        (*engine && s->deepspeed != s->strategy->deepspeed))
+    s->deepspeed = s->strategy->deepspeed;
+    const char *own = s->strategy->deepspeed ? "deepspeed" : s->strategy->fsdp ? "fsdp" : "torch";
+    if (*engine && strcmp(engine, own) != 0)
         return unsupported(r, VRAM_KEY_ENGINE);
-    if (!vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "none"))
-        return unsupported(r, VRAM_KEY_OFFLOAD);
+    VRAM_TRY(resolve_offload(r));
+    VRAM_TRY(refuse_types(r));
+    VRAM_TRY(find_unused(r));
     VRAM_TRY(note_plan(r, VRAM_KEY_STRATEGY));
     VRAM_TRY(note_given(r, VRAM_KEY_SHARDS));
-    VRAM_TRY(note_given(r, VRAM_KEY_OFFLOAD));
     for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
         VRAM_TRY(note_given(r, parallel[i]));
     VRAM_TRY(note_strategy(r, name));
-    if (gpus > 1 && !strcmp(name, "none"))
+    if (vram_plan_int(r->plan, VRAM_KEY_GPUS) > 1 && !strcmp(name, "none"))
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_UNUSED, "gpus",
                            "gpus=%lld has no effect with strategy=none: each GPU holds everything",
-                           (long long)gpus));
-    VRAM_TRY(note_number(r, "gpus", s->ranks, vram_plan_given(r->plan, VRAM_KEY_GPUS) ? "given" : "default"));
-    return note(r, "engine", s->deepspeed ? "deepspeed" : "torch", *engine ? "given" : "default");
+                           (long long)vram_plan_int(r->plan, VRAM_KEY_GPUS)));
+    bool given = vram_plan_given(r->plan, VRAM_KEY_GPUS);
+    VRAM_TRY(note_number(r, "gpus", given ? vram_plan_int(r->plan, VRAM_KEY_GPUS) : s->ranks,
+                         given ? "given" : "default"));
+    return note(r, "engine", own, *engine ? "given" : "default");
 }
 
 static int64_t config_int(const struct resolver *r, const struct vram_config *c, const char *key)
@@ -603,6 +662,8 @@ static int resolve_optimizer(struct resolver *r)
     s->optimizer = vram_optimizer_find(train ? name : "none");
     if (!s->optimizer)
         return unsupported(r, VRAM_KEY_OPTIMIZER);
+    if (s->offload && !s->optimizer->on_host)
+        return unsupported(r, VRAM_KEY_OPTIMIZER);
     if (s->optimizer->read_as) {
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "optimizer", "optimizer=%s is read as %s: %s", name,
                            s->optimizer->read_as, s->optimizer->note));
@@ -629,7 +690,7 @@ static int resolve_optimizer(struct resolver *r)
             return unsupported(r, off[i]);
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         VRAM_TRY(note_given(r, off[i]));
-    if (s->deepspeed && s->optimizer->second)
+    if ((s->deepspeed || s->strategy->fsdp) && s->optimizer->second)
         return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
                          "optimizer=%s tells tensors apart: not under strategy=%s, which flattens them",
                          name, s->strategy->name);

@@ -20,6 +20,7 @@ struct vram_names_value;
 struct vram_optimizer;
 
 enum vram_mode { VRAM_MODE_TRAIN, VRAM_MODE_INFER, VRAM_MODE_LOAD };
+enum vram_offload { VRAM_OFFLOAD_NONE, VRAM_OFFLOAD_OPTIMIZER, VRAM_OFFLOAD_PARAMS };
 enum vram_train_mode { VRAM_TRAIN_FULL, VRAM_TRAIN_FROZEN, VRAM_TRAIN_LORA };
 
 /* One resolved setting, for the report. */
@@ -55,7 +56,8 @@ struct vram_setup {
     const char *optimizer_targets;
     int transformers, torch;  /* versions whose rules hold: 2009 = 2.9 */
     const struct vram_strategy_row *strategy;
-    int64_t ranks;            /* data-parallel GPUs */
+    int64_t ranks;            /* data-parallel GPUs that share one copy */
+    enum vram_offload offload;
     int64_t lora_rank;
     double lora_dropout;
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
@@ -84,8 +86,16 @@ enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym co
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out);
 
+/* Host memory of a strategy: bytes of tensors, and as the allocator of pinned memory takes them. */
+struct vram_host {
+    uint64_t exact, held, most_exact, most_held;
+    bool stepped;
+};
+
 /* What a run leaves beside the events. */
 struct vram_run {
+    struct vram_host host;
+    uint64_t rank;         /* that was followed, where ranks differ */
     struct vram_events *events;
     uint32_t saved_event;  /* events up to here: the first forward is over, its output gone */
     uint32_t step_event;   /* events up to here: the first optimizer step is over */
@@ -130,6 +140,7 @@ struct vram_optimizer_row {
     bool no_step;
     bool at_construction;  /* states are there before the first step */
     bool one_function;     /* names live from parameter to parameter and group to group of a step */
+    int on_host;           /* 1 + its fp32 states an element when DeepSpeed runs it on the host; 0 = it does not */
     bool low_rank;         /* optimizer.rank and optimizer.targets are read */
     bool (*second)(const struct vram_optimizer *o, const struct vram_handle *p); /* what the second group
                               has, none with weight decay; NULL = what has no weight decay */
@@ -167,7 +178,7 @@ struct vram_optimizer {
     struct vram_names_value *names; /* what scripts' names are now */
     struct vram_handle *pending;   /* whose gradient waits for the next one */
     uint64_t host, managed;        /* bytes of state that are not on the card */
-    uint32_t share[2];             /* by group: of flat partitions, whose numbers follow the tree's */
+    uint32_t nflats, *share;       /* of flat partitions, whose numbers follow the tree's */
 };
 
 /* share.c: the same division of other bytes */
@@ -175,6 +186,8 @@ uint32_t vram_share_scale(struct vram_machine *m, uint32_t share, uint64_t bytes
 
 void vram_optimizer_init(struct vram_optimizer *o, struct vram_machine *m,
                          const struct vram_setup *setup);
+/* Room for the states of n flat partitions; before any state is there. */
+void vram_optimizer_flats(struct vram_optimizer *o, uint32_t n);
 /* clip and step of all groups */
 void vram_optimizer_step(struct vram_optimizer *o);
 /* the step of some parameters, all of one group */
@@ -201,6 +214,8 @@ struct vram_strategy {
     struct vram_handle **params; /* trainable, in registration order */
     uint32_t n;
     struct vram_optimizer *optimizer;
+    struct vram_host *host;
+    uint64_t rank;               /* that is followed: the one that needs most */
     uint32_t micro;              /* of the step, from 0 */
     void *own;                   /* the row's state */
 };
@@ -210,13 +225,20 @@ struct vram_strategy_row {
     const char *help;
     const char *source;
     bool deepspeed;
+    bool fsdp;
+    bool shards;                                     /* ranks hold different parts */
+    bool loads_on_host;                              /* parameters come to the card in init */
     int communicators;                               /* NCCL groups of more than one rank */
     bool partitions_gradients;                       /* each backward leaves only the rank's own */
+    bool changes;                                    /* steps differ: they are run one by one */
+    const struct vram_module_hooks *around;          /* around modules */
+    void (*load)(struct vram_strategy *s, uint32_t param); /* a parameter has been made */
     void (*init)(struct vram_strategy *s);           /* behind load */
     void (*forward_begin)(struct vram_strategy *s);
     void (*backward_begin)(struct vram_strategy *s);
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void (*backward_end)(struct vram_strategy *s);
+    void (*reduce_all)(struct vram_strategy *s);     /* an unknown architecture: .grad is there for everything */
     bool (*synchronises)(const struct vram_strategy *s); /* has a phase of its own */
     void (*synchronise)(struct vram_strategy *s);
     void (*step)(struct vram_strategy *s);           /* instead of the optimizer's own */

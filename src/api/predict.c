@@ -187,8 +187,21 @@ static int assumptions(struct vram_cx *cx, const struct vram_report *r)
     return VRAM_OK;
 }
 
+/* The report is the worst rank's: which one depends on the model. */
+static int note_rank(struct vram_cx *cx, struct vram_report *r)
+{
+    if (r->setup.mode != VRAM_MODE_TRAIN || !r->setup.strategy->shards || r->setup.ranks < 2)
+        return VRAM_OK;
+    struct vram_resolved row = {"rank", vram_format(cx->arena, "%llu", (unsigned long long)r->run.rank),
+                                "model"};
+    if (!row.value || !vram_vec_push(&r->setup.resolved, cx->arena, row))
+        return vram_fail_memory(cx);
+    return VRAM_OK;
+}
+
 static int run_known(struct vram_cx *cx, struct vram_report *r)
 {
+    VRAM_TRY(note_rank(cx, r));
     VRAM_TRY(replay(cx, r));
     find_peak(r);
     if (vram_plan_is(r->setup.plan, VRAM_KEY_ESTIMATOR, "sum") && r->setup.mode == VRAM_MODE_TRAIN)

@@ -35,7 +35,8 @@ void vram_report_get(const vram_report *r, vram_report_view *view)
          .parameters_trainable = r->run.trainable, .events = r->run.events ? r->run.events->n : 0,
          .gpu = gpu ? gpu->short_name : "", .gpu_capacity = gpu ? gpu->usable_bytes : 0,
          .verdict = r->verdict, .verdict_name = verdicts[r->verdict],
-         .estimator = vram_plan_text(r->own_plan, VRAM_KEY_ESTIMATOR));
+         .estimator = vram_plan_text(r->own_plan, VRAM_KEY_ESTIMATOR),
+         .host = {r->run.host.most_exact, r->run.host.most_held, r->run.host.most_held});
 }
 
 size_t vram_report_component_count(const vram_report *r) { return r->factors.ncomponents; }

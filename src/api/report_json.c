@@ -97,6 +97,8 @@ static void peak(struct vram_text *t, const vram_report_view *v)
     range(t, "allocated", v->allocated);
     range(t, "reserved", v->reserved);
     range(t, "device", v->device);
+    if (v->host.high)
+        range(t, "host", v->host);
     text(t, "phase", v->peak_phase, true);
     text(t, "owner", v->peak_owner, false);
     vram_text_puts(t, "},\n");

@@ -120,6 +120,8 @@ static void meters(const struct sheet *s)
     meter(s, "allocated", &v->allocated, "tensors and workspaces");
     meter(s, "reserved", &v->reserved, "with the allocator's cache");
     meter(s, "device", &v->device, "with CUDA context, libraries");
+    if (v->host.high)
+        meter(s, "host", &v->host, "offloaded, in host memory");
 }
 
 /* ---- the model ----------------------------------------------------------------------------- */

@@ -277,6 +277,47 @@ static struct vram_handle *linear_of(struct vram_machine *m, struct vram_handle 
     return y;
 }
 
+/* ---- linear as DeepSpeed's stage 3 has it (runtime/zero/linear.py) ------------------------- */
+
+static void kept_linear_backward(VRAM_FORMULA)
+{
+    enum vram_dtype dtype = (enum vram_dtype)g[0]->dtype;
+    int64_t count = cols_of(s[0]) ? vram_numel(s[0]) / cols_of(s[0]) : 0;
+    int64_t rows[2] = {count, cols_of(g[0])}, columns[2] = {count, cols_of(s[0])};
+    if (vram_needs(n, 0))
+        out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, dtype, NULL);
+    if (vram_needs(n, 1)) {
+        struct vram_handle *y = vram_reshape_gradient(m, g[0], rows, 2);
+        struct vram_handle *x = vram_reshape_gradient(m, s[0], columns, 2);
+        out[1] = vram_new(m, n->meta[1].shape, 2, dtype, NULL);
+        vram_drop(m, y);
+        vram_drop(m, x);
+    }
+    if (n->nedges > 2 && vram_needs(n, 2))
+        out[2] = vram_new(m, n->meta[2].shape, 1, dtype, NULL);
+}
+
+/* Runs without a tape, then saves whatever it was given; the bias is added in place. */
+static struct vram_handle *kept_linear(struct vram_machine *m, struct vram_handle *x,
+                                       struct vram_handle *w, struct vram_handle *b)
+{
+    struct vram_handle *xs[3] = {x, w, b};
+    struct vram_tape_node *n;
+    int count = b ? 3 : 2;
+    bool grad = m->grad;
+    vram_begin(m, &n, &(struct vram_begin){.inputs = xs, .ninputs = count, .nsave_out = count,
+                                           .backward = kept_linear_backward});
+    m->grad = false;
+    struct vram_handle *wt = vram_op_transpose(m, w, 0, 1);
+    struct vram_handle *y = x->rank == 2 && b ? addmm(m, b, x, wt) : vram_op_matmul(m, x, wt);
+    vram_drop(m, wt);
+    m->grad = grad;
+    if (!vram_end(m, n, &y, 1, xs, count))
+        return y;
+    vram_drop(m, y);
+    return NULL;
+}
+
 static bool linear(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
@@ -287,7 +328,7 @@ static bool linear(VRAM_OP)
     b = vram_autocast_lower(m, b); /* arguments are cast from the last to the first */
     w = vram_autocast_lower(m, w);
     x = vram_autocast_lower(m, x);
-    struct vram_handle *y = linear_of(m, x, w, b);
+    struct vram_handle *y = (m->keeps_linear ? kept_linear : linear_of)(m, x, w, b);
     vram_drop(m, x);
     vram_drop(m, w);
     vram_drop(m, b);
@@ -386,7 +427,8 @@ static const struct vram_op_row matmul_rows[] = {
     {"packed_linear", "x outputs keeps? constants? dtype?", "", "nothing, or x",
      "the product; backward unpacks the matrix for a moment", "bitsandbytes 0.50 autograd/_functions.py",
      packed_linear, ""},
-    {"linear", "x w b?", "lower", "x if the weight trains, the weight if x needs grad; never the bias",
+    {"linear", "x w b?", "lower",
+     "x if the weight trains, the weight if x needs grad; never the bias; under ZeRO 3 everything",
      "the product; on unfoldable rows a copy; backward: weight, then input, then the bias sum",
      "ATen/native/Linear.cpp", linear, ""},
     {"addmm", "b x w", "lower", "x if the weight trains, the weight if x needs grad",

@@ -279,6 +279,7 @@ typedef struct vram_report_view {
     int verdict;                  /* enum vram_verdict */
     const char *verdict_name;     /* "fits", "tight", "does-not-fit", "cannot-tell", "" */
     const char *estimator;        /* "timeline" or "sum" */
+    vram_range host;              /* host memory that offloading takes on each rank, at its highest */
 } vram_report_view;
 VRAM_API void vram_report_get(const vram_report *report, vram_report_view *view);
 

@@ -315,8 +315,9 @@ class Usage(Case):
         bad = self.path("bad.yaml", "base_model: x\nadapter: [lora\n")
         self.refused(3, "bad.yaml:3: .*flow sequence", "predict", LLAVA, "--settings", bad)
         self.refused(3, "none.yaml: there is no such file", "predict", LLAVA, "-s", self.path("none.yaml"))
-        self.refused(2, "strategy=zero3 is not supported", "predict", LLAVA, "-s",
-                     self.path("zero3.json", '{"zero_optimization": {"stage": 3}}'))
+        three = self.path("zero3.json", '{"zero_optimization": {"stage": 3}}')
+        plan = json.loads(self.answer("predict", LLAVA, "-s", three, "gpus=2", "-f", "json"))["plan"]
+        self.assertEqual(plan["strategy"]["value"], "zero3")
         doubt = self.path("doubt.json", '{"zero_optimization": {"stage": 2}, "amp": {"enabled": true}}')
         found = json.loads(self.answer("predict", LLAVA, "-s", doubt, "-f", "json"))["findings"]
         self.assertIn(("V0321", "warn", doubt + ":1"),

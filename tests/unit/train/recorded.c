@@ -63,11 +63,15 @@ static void put_own(struct writer *w)
         put(w, " own=%llu", (unsigned long long)own);
 }
 
-/* ZeRO 1 reduces behind the last backward: the engine does so in it. */
+/* ZeRO 1 reduces behind the last backward: the engine does so in it.  The loss belongs to forward. */
 static void at_phase(struct writer *w, const char *phase)
 {
-    const char *dot = strchr(phase, '.');
-    if ((dot && (!strcmp(dot, ".synchronise") || !strcmp(dot, ".after"))) || !strcmp(phase, w->phase))
+    static const char *const parts[] = {".synchronise", ".after", ".loss"};
+    const char *dot = strrchr(phase, '.');
+    for (size_t i = 0; dot && i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(dot, parts[i]))
+            return;
+    if (!strcmp(phase, w->phase))
         return;
     put_frees(w);
     put_own(w);
