@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The iteration: how a run is set up from a plan (setup.c), what replaces parts of the tree
+ * The iteration: how a run is set up from a plan (setup/), what replaces parts of the tree
  * (adapt.c), load, forward, loss, backward, synchronise, clip, step, again (iteration.c), with
  * optimizers and strategies as rows.
  */
