@@ -22,7 +22,7 @@ struct vram_holder {
 
 struct vram_checkpoint_frame {
     int32_t refs;
-    bool done, recomputing;
+    bool done, recomputing, offloaded;
     uint32_t tensors; /* reentrant: which arguments are tensors, one bit each */
     uint32_t scope;
     uint64_t seq;          /* of the tape when the call began */
@@ -125,6 +125,67 @@ static void keep_call(struct vram_machine *m, struct vram_call *to, const struct
         to->kw[i].value = vram_value_hold(from->kw[i].value);
 }
 
+/* Another handle in the place of x in the graph, which gives the place up. */
+static struct vram_handle *takes_place(struct vram_machine *m, struct vram_handle *y, struct vram_handle *x)
+{
+    y->requires_grad = x->requires_grad;
+    y->node = x->node;
+    if (y->node)
+        y->node->refs++;
+    y->out = x->out;
+    y->param = x->param;
+    vram_drop(m, x);
+    return y;
+}
+
+static uint64_t pinned(const struct vram_handle *x)
+{
+    uint64_t bytes = 0, size = 1;
+    if (!vram_dtype_bytes((enum vram_dtype)x->dtype, (uint64_t)vram_numel(x), &bytes) || !bytes)
+        return 0;
+    while (size < bytes)
+        size *= 2;
+    return size;
+}
+
+/* save_on_cpu around the call: positional tensors wait in pinned host memory until it runs again. */
+static void offload(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    for (uint32_t i = 0; i < f->call.nargs; i++) {
+        struct vram_handle *x = f->call.args[i].u.tensor;
+        if (f->call.args[i].kind != VRAM_V_TENSOR)
+            continue;
+        vram_unmark_saved(m, x);
+        m->offloaded += pinned(x);
+        m->most_offloaded = m->offloaded > m->most_offloaded ? m->offloaded : m->most_offloaded;
+        f->call.args[i].u.tensor =
+            takes_place(m, vram_blank(m, x->shape, x->rank, (enum vram_dtype)x->dtype), x);
+    }
+    f->offloaded = true;
+}
+
+static void bring_back(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    for (uint32_t i = 0; f->offloaded && i < f->call.nargs; i++) {
+        struct vram_handle *x = f->call.args[i].u.tensor;
+        if (f->call.args[i].kind != VRAM_V_TENSOR)
+            continue;
+        f->call.args[i].u.tensor =
+            takes_place(m, vram_new(m, x->shape, x->rank, (enum vram_dtype)x->dtype, NULL), x);
+    }
+}
+
+/* What came back dies when the call is over; the host's copies die with the frame. */
+static void send_away(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    for (uint32_t i = 0; f->offloaded && i < f->call.nargs; i++)
+        if (f->call.args[i].kind == VRAM_V_TENSOR) {
+            m->offloaded -= pinned(f->call.args[i].u.tensor);
+            vram_let_go(m, &f->call.args[i].u.tensor);
+            f->call.args[i] = (struct vram_value){0};
+        }
+}
+
 bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
@@ -137,6 +198,8 @@ bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, 
     m->hooks = f;
     bool stopped = vram_run_forward(m, f->scope, &f->call, out);
     m->hooks = f->outer;
+    if (m->offload_inputs)
+        offload(m, f);
     vram_checkpoint_drop(m, f);
     return stopped;
 }
@@ -176,8 +239,10 @@ static void recompute(struct vram_machine *m, struct vram_checkpoint_frame *f)
     struct vram_checkpoint_frame *hooks = m->hooks;
     f->done = true;
     f->recomputing = true;
+    bring_back(m, f);
     m->hooks = f;
     bool stopped = vram_run_forward(m, f->scope, &f->call, &out);
+    send_away(m, f);
     m->stopped = false;
     m->hooks = hooks;
     f->recomputing = false;

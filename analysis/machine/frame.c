@@ -384,7 +384,7 @@ static bool is_checkpointed(const struct vram_machine *m, uint32_t scope, const 
 {
     vram_sym component = m->tree->scopes[scope].component;
     return c->checkpointed && m->training && m->grad && component < m->ncheckpointed &&
-           m->checkpointed_component[component];
+           m->checkpointed_component[component] && !(m->passed_over && m->passed_over[scope]);
 }
 
 /* What hooks are around: transformers checkpoints forward, not the call. */

@@ -183,6 +183,9 @@ struct vram_machine {
     uint16_t op_add, op_sub, op_mul, op_div, op_neg, op_compare;
     const char *phase_prefix;   /* "step1." */
     const bool *checkpointed_component; /* by component sym; NULL = none */
+    const bool *passed_over;            /* by scope: a layer that is not, of every n-th; NULL = none */
+    bool offload_inputs;                /* what a checkpoint keeps waits in host memory */
+    uint64_t offloaded, most_offloaded; /* bytes of pinned host memory that it takes */
     uint32_t ncheckpointed;
 
     /* called when a leaf's gradient has been accumulated: where strategies hook */

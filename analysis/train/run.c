@@ -78,6 +78,19 @@ static bool main_input_is_ids(const struct vram_loop *l)
                                      "input_ids");
 }
 
+/* Layers that can be checkpointed are counted through the whole model (transformers 5.24,
+ * _set_gradient_checkpointing). */
+static bool *pass_over(struct vram_loop *l)
+{
+    const struct vram_tree *t = l->m.tree;
+    bool *out = vram_machine_alloc(&l->m, t->nscopes, sizeof *out);
+    int64_t layer = 0;
+    for (uint32_t i = 0; i < t->nscopes; i++)
+        if (l->m.program->classes.at[t->scopes[i].cls].checkpointed)
+            out[i] = layer++ % l->s->checkpoint_every != 0;
+    return out;
+}
+
 static void prepare(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -89,6 +102,9 @@ static void prepare(struct vram_loop *l)
     m->attention = s->attention;
     m->sm = s->gpu ? s->gpu->sm : 0;
     m->checkpointing = s->checkpointing;
+    m->offload_inputs = s->offload_inputs;
+    if (s->checkpointing && s->checkpoint_every > 1)
+        m->passed_over = pass_over(l);
     m->reentrant = s->reentrant;
     m->checkpointed_component = s->checkpointed;
     m->ncheckpointed = s->ntrain;
@@ -219,6 +235,8 @@ static int guarded(struct vram_loop *l, struct vram_setup *setup, void (*what)(s
     load(l);
     what(l);
     l->run->rank = l->strategy.rank;
+    l->run->host.most_exact += l->m.most_offloaded;
+    l->run->host.most_held += l->m.most_offloaded;
     return VRAM_OK;
 }
 

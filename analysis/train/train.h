@@ -45,7 +45,8 @@ struct vram_setup {
     const uint8_t *train;     /* enum vram_train_mode by component sym */
     uint32_t ntrain;
     bool *checkpointed;       /* by component sym */
-    bool checkpointing, reentrant;
+    bool checkpointing, reentrant, offload_inputs;
+    int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
     enum vram_attention attention;
     const char *loss, *logits;

@@ -68,6 +68,10 @@ def settings(plan):
         targets = lora["targets"]
         out += ["lora.rank=%d" % lora["rank"], "lora.dropout=%g" % lora["dropout"],
                 "lora.targets=" + (targets if isinstance(targets, str) else ",".join(targets))]
+    if plan.get("every", 1) > 1:
+        out.append("checkpointing.every=%d" % plan["every"])
+    if plan.get("offload"):
+        out.append("checkpointing.offload=on")
     if plan.get("modules"):
         out.append("train.modules=" + plan["modules"])
     if plan.get("modules_to_save"):

@@ -38,10 +38,9 @@ int vram_resolve_checkpointing(struct resolver *r)
         return VRAM_OK;
     if (!strcmp(c, "selective"))
         return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING);
-    if (vram_plan_int(r->plan, VRAM_KEY_CHECKPOINTING_EVERY) > 1)
-        return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING_EVERY);
-    if (vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_OFFLOAD, false))
-        return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING_OFFLOAD);
+    s->checkpoint_every = vram_plan_int(r->plan, VRAM_KEY_CHECKPOINTING_EVERY);
+    s->offload_inputs = vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_OFFLOAD, false) ||
+                        vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "activations");
     s->checkpointing = strcmp(c, "off") != 0;
     s->reentrant = vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_REENTRANT, false);
     for (uint32_t i = 0; s->checkpointing && i < r->tree->nscopes; i++) {
@@ -49,6 +48,9 @@ int vram_resolve_checkpointing(struct resolver *r)
         s->checkpointed[component] = !strcmp(c, "all") ||
                                      !strcmp(c, vram_sym_text(r->cx->syms, component));
     }
+    if (s->offload_inputs && (!s->checkpointing || s->reentrant))
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "what a checkpoint keeps is offloaded: with checkpointing, and not the reentrant kind");
     VRAM_TRY(vram_resolve_note_plan(r, VRAM_KEY_CHECKPOINTING));
     VRAM_TRY(vram_resolve_note_given(r, VRAM_KEY_CHECKPOINTING_EVERY));
     VRAM_TRY(vram_resolve_note_given(r, VRAM_KEY_CHECKPOINTING_OFFLOAD));

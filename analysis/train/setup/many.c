@@ -26,7 +26,9 @@ static int resolve_offload(struct resolver *r)
     bool params = !strcmp(what, "params"), three = !strcmp(s->strategy->name, "zero3");
     if (!strcmp(what, "none") || s->mode != VRAM_MODE_TRAIN)
         return VRAM_OK;
-    if (!s->strategy->deepspeed || !strcmp(what, "activations") || (params && !three))
+    if (!strcmp(what, "activations")) /* transformers does that; see the checkpoints */
+        return vram_resolve_note_plan(r, VRAM_KEY_OFFLOAD);
+    if (!s->strategy->deepspeed || (params && !three))
         return vram_resolve_unsupported(r, VRAM_KEY_OFFLOAD);
     s->offload = params ? VRAM_OFFLOAD_PARAMS : VRAM_OFFLOAD_OPTIMIZER;
     if (!strcmp(what, "optimizer"))
