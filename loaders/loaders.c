@@ -82,11 +82,21 @@ const char *vram_loader_help(size_t i)
     return i < sizeof openers / sizeof *openers ? openers[i].help : NULL;
 }
 
-static void where_path(struct vram_cx *cx, const char *path)
+/* Errors say where in a file; here the file gets the folder that the caller gave, or the path is said when
+ * the error is of no file.  A place that is too long loses its beginning. */
+static void say_place(const struct vram_loading *l, const char *path)
 {
-    char shown[240];
-    vram_escape(shown, sizeof shown, path, strlen(path));
-    vram_where(cx, "%s", shown);
+    vram_error *e = l->cx->error;
+    char shown[600], whole[900];
+    const char *folder = l->folder.path ? l->folder.path : path;
+    bool inside = e->where[0] != 0;
+    if (inside && (l->placed || (!strcmp(folder, ".") && path[0] != '.')))
+        return;
+    vram_escape(shown, sizeof shown, inside ? folder : path, strlen(inside ? folder : path));
+    size_t n = (size_t)snprintf(whole, sizeof whole, "%s%s%s", shown,
+                                !inside || shown[strlen(shown) - 1] == '/' ? "" : "/", e->where);
+    size_t cut = n < sizeof e->where ? 0 : n - (sizeof e->where - 4);
+    snprintf(e->where, sizeof e->where, "%s%.252s", cut ? "..." : "", whole + cut);
 }
 
 static int open_given(struct vram_loading *l, const struct given *file)
@@ -160,6 +170,6 @@ int vram_load(struct vram_cx *cx, const char *path, const struct vram_load_optio
     int rc = out->path && out->name ? load_any(&l, path) : vram_fail_memory(cx);
     vram_loading_finish(&l);
     if (rc)
-        where_path(cx, path);
+        say_place(&l, path);
     return rc;
 }

@@ -114,7 +114,7 @@ int cli_args_read(struct cli_args *args, const struct cli_command *command, int 
     struct option long_options[MOST_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
     char letters[2 * MOST_OPTIONS + 3] = "-:"; /* words come in order; a missing value is ':' */
     size_t n = 0, at = 2;
-    *args = (struct cli_args){.command = command, .words = words};
+    *args = (struct cli_args){.command = command, .words = words, .files = words + argc};
     for (const struct cli_option *o = command->options; o->name && n < MOST_OPTIONS; o++) {
         long_options[n++] = (struct option){o->name, o->value ? required_argument : no_argument,
                                             NULL, 256 + (int)o->id};
@@ -135,8 +135,11 @@ int cli_args_read(struct cli_args *args, const struct cli_command *command, int 
         if (code == '?' || code == ':')
             return bad_option(args, code, argv);
         for (const struct cli_option *o = command->options; o->name; o++)
-            if (code == o->letter || code == 256 + (int)o->id)
+            if (code == o->letter || code == 256 + (int)o->id) {
                 args->option[o->id] = o->value ? optarg : "";
+                if (o->id == CLI_SETTINGS)
+                    args->files[args->nfiles++] = optarg;
+            }
     }
     while (optind < argc) /* behind "--" */
         words[args->nwords++] = argv[optind++];

@@ -23,7 +23,7 @@ enum cli_exit {
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum cli_option_id { CLI_HELP, CLI_FORMAT, CLI_OUTPUT, CLI_TEMPLATES, CLI_STRICT, CLI_PLAN,
-                     CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_OPTIONS };
+                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_OPTIONS };
 
 struct cli_option {
     enum cli_option_id id;
@@ -42,6 +42,9 @@ struct cli_option {
     {CLI_STRICT, "strict", 0, NULL, "refuse a model with a warning (exit code 3)"}
 #define CLI_ROW_PLAN                                                                               \
     {CLI_PLAN, "plan", 'p', "FILE", "settings from a JSON file; words override them"}
+#define CLI_ROW_SETTINGS                                                                           \
+    {CLI_SETTINGS, "settings", 's', "FILE",                                                        \
+     "another tool's settings (docs/settings.md), as often as you like; words and --plan win"}
 #define CLI_ROW_END {CLI_OPTIONS, NULL, 0, NULL, NULL}
 
 struct cli_command;
@@ -51,6 +54,8 @@ struct cli_args {
     const char **words; /* what is no option, in order */
     size_t nwords;
     const char *option[CLI_OPTIONS]; /* value, "" of a flag; NULL = not given */
+    const char **files; /* of --settings, in order */
+    size_t nfiles;
 };
 
 struct cli_command {
@@ -63,7 +68,7 @@ struct cli_command {
 };
 extern const struct cli_command cli_predict, cli_inspect, cli_explain, cli_list;
 
-/* Reads options and words; words holds at least argc pointers.  An enum cli_exit, with the error
+/* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */
 int cli_args_read(struct cli_args *args, const struct cli_command *command, int argc, char **argv,
                   const char **words);
@@ -99,7 +104,8 @@ struct cli_input {
 /* most: words that are no settings.  An enum cli_exit, with the error printed; close either way. */
 int cli_open(struct cli_input *input, const struct cli_args *args, size_t most);
 void cli_close(struct cli_input *input);
-/* Runs the plan; an error is printed. */
+/* The error of a run, printed with its exit code; then the run itself. */
+int cli_fail_run(const struct cli_input *input, const vram_error *error);
 int cli_run(vram_report **report, const struct cli_input *input);
 /* With --strict: the first warning as an error. */
 int cli_strict(const struct cli_args *args, const struct cli_input *input,

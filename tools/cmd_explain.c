@@ -16,35 +16,61 @@ static bool ends_with(const char *path, const char *suffix)
     return n >= k && !strcmp(path + n - k, suffix) && (n == k || path[n - k - 1] == '.');
 }
 
-/* Modules, then parameters, whose path ends so; component "" = of any.  How many, the first of
- * them, and two in words. */
-static size_t by_ending(const vram_model *model, const char *component, const char *suffix,
-                        struct subject *out, char *words, size_t size)
+/* What fits so far: how many, the first of them, and two in words. */
+struct found {
+    size_t n, used;
+    struct subject first;
+    char words[400];
+};
+
+static void add(struct found *f, struct subject s)
 {
-    size_t n = 0, used = 0;
+    if (f->n < 2)
+        f->used += (size_t)snprintf(f->words + f->used, sizeof f->words - f->used, "%s%.150s",
+                                    f->n ? ", " : "", s.name);
+    if (!f->n++)
+        f->first = s;
+}
+
+static void modules(const vram_model *model, const char *component, const char *suffix,
+                    struct found *f)
+{
     for (size_t i = 1; i < vram_model_module_count(model); i++) {
         vram_module_view m = {.size = sizeof m};
         vram_model_module(model, i, &m);
-        if (!ends_with(m.path, suffix) || (*component && strcmp(m.component, component) != 0))
-            continue;
-        if (n < 2)
-            used += (size_t)snprintf(words + used, size - used, "%s%.150s", n ? ", " : "", m.path);
-        if (!n++)
-            *out = (struct subject){SUBJECT_MODULE, m.path, i};
+        if (ends_with(m.path, suffix) && (!*component || !strcmp(m.component, component)))
+            add(f, (struct subject){SUBJECT_MODULE, m.path, i});
     }
-    for (size_t i = 0; !n && i < vram_model_param_count(model); i++) {
+}
+
+/* whole: of a path or of the name in the file, not only an end */
+static void parameters(const vram_model *model, const char *component, const char *suffix,
+                       bool whole, struct found *f)
+{
+    for (size_t i = 0; i < vram_model_param_count(model); i++) {
         vram_param_view p = {.size = sizeof p};
         vram_module_view m = {.size = sizeof m};
         vram_model_param(model, i, &p);
         vram_model_module(model, p.module, &m);
         if (*component && strcmp(m.component, component) != 0)
             continue;
-        if (ends_with(p.path, suffix) || !strcmp(p.stored, suffix)) {
-            *out = (struct subject){SUBJECT_PARAMETER, p.path, i};
-            n++;
-        }
+        if (!strcmp(p.path, suffix) || !strcmp(p.stored, suffix) ||
+            (!whole && ends_with(p.path, suffix)))
+            add(f, (struct subject){SUBJECT_PARAMETER, p.path, i});
     }
-    return n;
+}
+
+/* Modules, else a parameter of this name, else parameters whose path ends so; component "" = of any. */
+static void by_ending(const vram_model *model, const char *component, const char *suffix,
+                      struct found *f)
+{
+    if (!*suffix)
+        return;
+    modules(model, component, suffix, f);
+    if (!f->n)
+        parameters(model, component, suffix, true, f);
+    if (!f->n)
+        parameters(model, component, suffix, false, f);
 }
 
 static const char *component_name(size_t i, const void *report)
@@ -60,32 +86,37 @@ static const char *component_name(size_t i, const void *report)
 /* WHAT: a component, a path, the end of a path, or COMPONENT.END */
 static int resolve(const struct cli_input *input, const vram_report *report, struct subject *out)
 {
-    char words[400] = "", component[64];
+    char component[64] = "";
     const char *what = input->what, *dot = strchr(what, '.'), *name;
-    size_t n;
+    struct found f = {.n = 0};
     for (size_t i = 0; (name = component_name(i, report)); i++)
         if (!strcmp(name, what)) {
             *out = (struct subject){SUBJECT_COMPONENT, name, i};
             return CLI_DONE;
         }
-    for (size_t i = 0; i < vram_model_module_count(input->model); i++) {
+    for (size_t i = 1; i < vram_model_module_count(input->model); i++) {
         vram_module_view m = {.size = sizeof m};
         vram_model_module(input->model, i, &m);
-        if (i && !strcmp(m.path, what)) {
+        if (!strcmp(m.path, what)) {
             *out = (struct subject){SUBJECT_MODULE, m.path, i};
             return CLI_DONE;
         }
     }
-    n = by_ending(input->model, "", what, out, words, sizeof words);
-    if (!n && dot && (size_t)(dot - what) < sizeof component) {
+    by_ending(input->model, "", what, &f);
+    if (!f.n && dot && dot > what && (size_t)(dot - what) < sizeof component) {
         snprintf(component, sizeof component, "%.*s", (int)(dot - what), what);
-        n = by_ending(input->model, component, dot + 1, out, words, sizeof words);
+        by_ending(input->model, component, dot + 1, &f);
     }
-    if (n == 1)
+    *out = f.first;
+    if (f.n == 1)
         return CLI_DONE;
-    if (n)
+    if (f.n && f.first.kind == SUBJECT_MODULE && !*component)
         return cli_fail(CLI_USAGE, "'%s' is %zu modules: %s%s; write COMPONENT.%s or a whole path",
-                        what, n, words, n > 2 ? " ..." : "", what);
+                        what, f.n, f.words, f.n > 2 ? " ..." : "", what);
+    if (f.n)
+        return cli_fail(CLI_USAGE, "'%s' is %zu %s: %s%s; write more of the path", what, f.n,
+                        f.first.kind == SUBJECT_MODULE ? "modules" : "parameters", f.words,
+                        f.n > 2 ? " ..." : "");
     const char *near = cli_nearest(what, component_name, report);
     return cli_fail(CLI_USAGE,
                     "'%s' is no component, module or parameter of %s%s%s%s (vramcast inspect)",
@@ -139,6 +170,7 @@ static int run(const struct cli_args *args)
 }
 
 static const struct cli_option options[] = {CLI_ROW_FORMAT, CLI_ROW_OUTPUT,    CLI_ROW_PLAN,
+    CLI_ROW_SETTINGS,
                                             CLI_ROW_TEMPLATES, CLI_ROW_STRICT, CLI_ROW_HELP,
                                             CLI_ROW_END};
 

@@ -2,6 +2,7 @@
  *
  * vramcast list: the tables of the library.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
@@ -150,14 +151,32 @@ static void tables_json(struct page *page)
     json_close(&j);
 }
 
+/* What people call the tables: no typing mistake leads from these to ours. */
+static const char *other_name(const char *name)
+{
+    static const struct { const char *theirs, *ours; } rows[] = {
+        {"cards", "gpus"},   {"devices", "gpus"},     {"hardware", "gpus"},    {"models", "families"},
+        {"keys", "settings"}, {"options", "settings"}, {"architectures", "families"}, {"types", "dtypes"},
+        {"precisions", "dtypes"}, {"warnings", "findings"}, {"operators", "ops"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].theirs, name))
+            return rows[i].ours;
+    return NULL;
+}
+
 static int find_table(const char *name, size_t *out)
 {
+    char all[200] = "";
     for (*out = 0; *out < vram_table_count(); ++*out)
         if (!strcmp(vram_table_name(*out), name))
             return CLI_DONE;
-    const char *near = cli_nearest(name, table_name, NULL);
-    return cli_fail(CLI_USAGE, "there is no table '%s'%s%s%s (vramcast list)", name,
-                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    const char *near = other_name(name);
+    near = near ? near : cli_nearest(name, table_name, NULL);
+    if (near)
+        return cli_fail(CLI_USAGE, "there is no table '%s'; did you mean %s? (vramcast list)", name, near);
+    for (size_t i = 0, at = 0; i < vram_table_count() && at < sizeof all; i++)
+        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", vram_table_name(i));
+    return cli_fail(CLI_USAGE, "there is no table '%s': %s", name, all);
 }
 
 static int run(const struct cli_args *args)

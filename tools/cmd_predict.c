@@ -14,7 +14,7 @@ static int dump(struct page *page, const struct cli_input *input, const char *pa
         return CLI_DONE;
     if (page->error)
         return CLI_DONE; /* page_close tells it */
-    return cli_fail_library(e.code == VRAM_E_NOTFOUND ? CLI_USAGE : cli_exit_of(&e), NULL, &e);
+    return cli_fail_run(input, &e);
 }
 
 static const char *output_name(size_t i, const void *rows)
@@ -87,6 +87,7 @@ static const struct cli_option options[] = {
     {CLI_FORMAT, "format", 'f', "NAME", "text (the default), json or svg"},
     CLI_ROW_OUTPUT,
     CLI_ROW_PLAN,
+    CLI_ROW_SETTINGS,
     CLI_ROW_TEMPLATES,
     CLI_ROW_STRICT,
     {CLI_DUMP, "dump", 0, "PASS",

@@ -76,7 +76,7 @@ static const struct cli_command *find(const char *name)
 static int run(const struct cli_command *command, int argc, char **argv)
 {
     struct cli_args args;
-    const char **words = malloc((size_t)argc * sizeof *words);
+    const char **words = malloc((size_t)argc * 2 * sizeof *words);
     if (!words)
         return cli_fail(CLI_SYSTEM, "out of memory");
     int code = cli_args_read(&args, command, argc, argv, words);

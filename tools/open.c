@@ -4,9 +4,12 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -43,25 +46,48 @@ static int set(vram_plan *plan, const char *word, const char *value)
     return CLI_DONE;
 }
 
-static int read_plan(vram_plan *plan, const char *path)
+/* A pipe with a name may have no writer, and nobody waits for one; a pipe that was handed over
+ * (/dev/stdin, <(...)) has a name that leads nowhere. */
+static FILE *open_plan(const char *path)
+{
+    struct stat st;
+    char *named = NULL;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    bool file = !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode));
+    if (file && S_ISFIFO(st.st_mode))
+        file = !(named = realpath(path, NULL));
+    free(named);
+    errno = file ? 0 : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    FILE *f = file && !fcntl(fd, F_SETFL, 0) ? fdopen(fd, "rb") : NULL;
+    if (!f)
+        close(fd);
+    return f;
+}
+
+static int read_text(vram_plan *plan, const char *path, FILE *file, char *text)
 {
     vram_error e;
-    int code = CLI_DONE;
-    char *text = malloc(PLAN_MOST + 1);
-    FILE *file = text ? fopen(path, "rb") : NULL;
-    if (!file) {
-        code = text ? cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno))
-                    : cli_fail(CLI_SYSTEM, "out of memory");
-        goto out;
-    }
     size_t n = fread(text, 1, PLAN_MOST + 1, file);
     if (ferror(file))
-        code = cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno));
-    else if (n > PLAN_MOST)
-        code = cli_fail(CLI_INPUT, "%s: a plan of more than %d bytes", path, PLAN_MOST);
-    else if (vram_plan_set_json(plan, text, n, &e))
-        code = cli_fail_library(cli_exit_of(&e), path, &e);
-out:
+        return cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno));
+    if (n > PLAN_MOST)
+        return cli_fail(CLI_INPUT, "%s: a plan of more than %d bytes", path, PLAN_MOST);
+    if (!vram_plan_set_json(plan, text, n, &e))
+        return CLI_DONE;
+    bool setting = e.code == VRAM_E_NOTFOUND || e.code == VRAM_E_ARGUMENT || e.code == VRAM_E_RANGE;
+    return cli_fail_library(setting ? CLI_USAGE : cli_exit_of(&e), path, &e);
+}
+
+static int read_plan(vram_plan *plan, const char *path)
+{
+    char *text = malloc(PLAN_MOST + 1);
+    FILE *file = text ? open_plan(path) : NULL;
+    int code = !text  ? cli_fail(CLI_SYSTEM, "out of memory")
+               : file ? read_text(plan, path, file, text)
+                      : cli_fail(CLI_INPUT, "%s: %s", path,
+                                 errno == EINVAL ? "this is not a regular file" : strerror(errno));
     if (file)
         fclose(file);
     free(text);
@@ -108,6 +134,11 @@ int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
             return code;
         input->settings = true;
     }
+    if (args->nfiles) { /* last: what words and the plan file say stays */
+        if (vram_plan_set_files(input->plan, args->files, args->nfiles, &e))
+            return cli_fail_library(cli_exit_of(&e), NULL, &e);
+        input->settings = true;
+    }
     if (n < most)
         return cli_fail(CLI_USAGE, "%s is missing (usage: vramcast %s %s)",
                         n ? "what to explain" : "the path of a model", args->command->name,
@@ -124,14 +155,20 @@ void cli_close(struct cli_input *input)
 }
 
 /* What the run refuses is the plan when a setting was given and named, else the model. */
+int cli_fail_run(const struct cli_input *input, const vram_error *e)
+{
+    bool usage = e->code == VRAM_E_ARGUMENT || e->code == VRAM_E_UNSUPPORTED ||
+                 e->code == VRAM_E_NOTFOUND || (e->code == VRAM_E_CONFLICT && !*e->where);
+    return cli_fail_library(usage ? exit_of_setting(e) : cli_exit_of(e),
+                            usage || *e->where ? NULL : input->path, e);
+}
+
 int cli_run(vram_report **report, const struct cli_input *input)
 {
     vram_error e;
     if (!vram_predict(report, input->model, input->plan, &e))
         return CLI_DONE;
-    bool usage = e.code == VRAM_E_ARGUMENT || e.code == VRAM_E_UNSUPPORTED;
-    return cli_fail_library(usage ? exit_of_setting(&e) : cli_exit_of(&e),
-                            usage || *e.where ? NULL : input->path, &e);
+    return cli_fail_run(input, &e);
 }
 
 int cli_strict(const struct cli_args *args, const struct cli_input *input,

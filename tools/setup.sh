@@ -24,7 +24,9 @@ want protoc-c protobuf-c-compiler
 want pc:libprotobuf-c libprotobuf-c-dev
 want pc:cmocka libcmocka-dev
 want pc:zlib zlib1g-dev
+want pc:libpcre2-8 libpcre2-dev
 want pc:jansson libjansson-dev
+want pc:yaml-0.1 libyaml-dev
 
 if [ -n "$need" ]; then
     if ! command -v apt-get >/dev/null 2>&1; then

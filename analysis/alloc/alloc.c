@@ -28,7 +28,7 @@ int vram_replay_bounds(struct vram_cx *cx, const struct vram_allocator_row *row,
                        const struct vram_events *events, struct vram_replay *out)
 {
     struct vram_replay r[VRAM_HIGH + 1];
-    if (events->nranges == 0) { /* nothing is uncertain */
+    if (events->nranges == 0 && events->varied_from == events->varied_to) { /* nothing is uncertain */
         VRAM_TRY(row->replay(cx, events, VRAM_EXPECTED, &r[VRAM_LOW]));
         r[VRAM_EXPECTED] = r[VRAM_HIGH] = r[VRAM_LOW];
     } else if (row->bounds) {

@@ -16,6 +16,7 @@ struct vram_replay_phase {
 struct vram_replay {
     uint64_t allocated;        /* highest sum of live blocks, as the allocator counts them */
     uint64_t reserved;         /* highest sum of segments */
+    uint64_t varied;           /* VRAM_HIGH: the same after shorter batches; else = reserved */
     uint64_t requested;        /* live bytes as requested, at the event of `allocated` */
     uint32_t event;            /* the event after which `allocated` was first reached */
     uint32_t segments;         /* at the end */

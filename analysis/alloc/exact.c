@@ -32,7 +32,7 @@ static int replay_exact(struct vram_cx *cx, const struct vram_events *events, en
             r.event = (uint32_t)i;
         }
     }
-    r.reserved = r.requested = r.allocated;
+    r.reserved = r.varied = r.requested = r.allocated;
     *out = r;
     return VRAM_OK;
 }

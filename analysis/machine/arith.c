@@ -159,7 +159,7 @@ static bool tensors(struct vram_machine *m, enum vram_operator op, struct vram_v
                                                                              : m->op_compare;
     struct vram_value args[VRAM_MAX_ARGS] = {a, b};
     if (row == UINT16_MAX)
-        vram_throw(m, VRAM_E_UNSUPPORTED, "// and %% are not known for tensors");
+        vram_throw(m, VRAM_E_FORMAT, "// and %% are not known for tensors");
     uint16_t old = m->op;
     m->op = row;
     bool stopped = vram_op_row_at(row)->run(m, vram_op_row_at(row), args, out);

@@ -236,6 +236,7 @@ void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram
         vram_throw(m, VRAM_E_ARGUMENT, "nothing is trained: no parameter that the loss depends on "
                                        "requires a gradient");
     m->grad = false;
+    m->backwards++;
     count(&e, loss->node);
     if (!root)
         root = vram_new_like(m, loss, (enum vram_dtype)loss->dtype);
@@ -250,6 +251,7 @@ void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram
         v->node->task = v->old_task;
         v->node->visit = v->old_visit;
     }
+    m->backwards--;
     m->grad = grad;
     m->scope = scope;
     m->op = op;

@@ -22,7 +22,7 @@ struct vram_holder {
 
 struct vram_checkpoint_frame {
     int32_t refs;
-    bool done, recomputing;
+    bool done, recomputing, offloaded;
     uint32_t tensors; /* reentrant: which arguments are tensors, one bit each */
     uint32_t scope;
     uint64_t seq;          /* of the tape when the call began */
@@ -60,6 +60,17 @@ const struct vram_call *vram_holder_call(const struct vram_holder *h, uint64_t *
     return &h->frame->call;
 }
 
+/* A parameter is kept itself, whatever storage it has later; a recomputation detaches those that
+ * train. */
+static struct vram_handle *kept(struct vram_machine *m, struct vram_handle *x, bool recomputed)
+{
+    bool itself = m->around && x->leaf && x->param != VRAM_NO_PARAM;
+    if (itself && !(recomputed && x->requires_grad))
+        return vram_hold(x);
+    vram_mark_saved(m, x);
+    return vram_detach(m, x);
+}
+
 /* A tensor goes on the tape: as it is, or by way of the innermost checkpoint. */
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x)
 {
@@ -78,17 +89,14 @@ bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_han
         if (f->filled >= f->holders.n)
             vram_throw(m, VRAM_E_INTERNAL, "a recomputation saves more tensors than its forward");
         struct vram_holder *h = f->holders.at[f->filled++];
-        if (h) {
-            h->tensor = vram_detach(m, x);
-            vram_mark_saved(m, x);
-        }
+        if (h)
+            h->tensor = kept(m, x, true);
         if (f->filled == f->holders.n) {
             m->stopped = true;
             return true;
         }
     }
-    entry->tensor = vram_detach(m, x);
-    vram_mark_saved(m, x);
+    entry->tensor = kept(m, x, f != NULL);
     return false;
 }
 
@@ -117,7 +125,68 @@ static void keep_call(struct vram_machine *m, struct vram_call *to, const struct
         to->kw[i].value = vram_value_hold(from->kw[i].value);
 }
 
-bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+/* Another handle in the place of x in the graph, which gives the place up. */
+static struct vram_handle *takes_place(struct vram_machine *m, struct vram_handle *y, struct vram_handle *x)
+{
+    y->requires_grad = x->requires_grad;
+    y->node = x->node;
+    if (y->node)
+        y->node->refs++;
+    y->out = x->out;
+    y->param = x->param;
+    vram_drop(m, x);
+    return y;
+}
+
+static uint64_t pinned(const struct vram_handle *x)
+{
+    uint64_t bytes = 0, size = 1;
+    if (!vram_dtype_bytes((enum vram_dtype)x->dtype, (uint64_t)vram_numel(x), &bytes) || !bytes)
+        return 0;
+    while (size < bytes)
+        size *= 2;
+    return size;
+}
+
+/* save_on_cpu around the call: positional tensors wait in pinned host memory until it runs again. */
+static void offload(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    for (uint32_t i = 0; i < f->call.nargs; i++) {
+        struct vram_handle *x = f->call.args[i].u.tensor;
+        if (f->call.args[i].kind != VRAM_V_TENSOR)
+            continue;
+        vram_unmark_saved(m, x);
+        m->offloaded += pinned(x);
+        m->most_offloaded = m->offloaded > m->most_offloaded ? m->offloaded : m->most_offloaded;
+        f->call.args[i].u.tensor =
+            takes_place(m, vram_blank(m, x->shape, x->rank, (enum vram_dtype)x->dtype), x);
+    }
+    f->offloaded = true;
+}
+
+static void bring_back(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    for (uint32_t i = 0; f->offloaded && i < f->call.nargs; i++) {
+        struct vram_handle *x = f->call.args[i].u.tensor;
+        if (f->call.args[i].kind != VRAM_V_TENSOR)
+            continue;
+        f->call.args[i].u.tensor =
+            takes_place(m, vram_new(m, x->shape, x->rank, (enum vram_dtype)x->dtype, NULL), x);
+    }
+}
+
+/* What came back dies when the call is over; the host's copies die with the frame. */
+static void send_away(struct vram_machine *m, struct vram_checkpoint_frame *f)
+{
+    for (uint32_t i = 0; f->offloaded && i < f->call.nargs; i++)
+        if (f->call.args[i].kind == VRAM_V_TENSOR) {
+            m->offloaded -= pinned(f->call.args[i].u.tensor);
+            vram_let_go(m, &f->call.args[i].u.tensor);
+            f->call.args[i] = (struct vram_value){0};
+        }
+}
+
+bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
     f->refs = 1;
@@ -129,6 +198,8 @@ bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct
     m->hooks = f;
     bool stopped = vram_run_forward(m, f->scope, &f->call, out);
     m->hooks = f->outer;
+    if (m->offload_inputs)
+        offload(m, f);
     vram_checkpoint_drop(m, f);
     return stopped;
 }
@@ -168,8 +239,10 @@ static void recompute(struct vram_machine *m, struct vram_checkpoint_frame *f)
     struct vram_checkpoint_frame *hooks = m->hooks;
     f->done = true;
     f->recomputing = true;
+    bring_back(m, f);
     m->hooks = f;
     bool stopped = vram_run_forward(m, f->scope, &f->call, &out);
+    send_away(m, f);
     m->stopped = false;
     m->hooks = hooks;
     f->recomputing = false;
@@ -190,7 +263,8 @@ struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry
     if (!x)
         vram_throw(m, VRAM_E_INTERNAL, "a recomputation did not fill a saved tensor");
     /* it was marked when the holder took it; from here on only the formula holds it */
-    vram_unmark_saved(m, x);
+    if (x->param == VRAM_NO_PARAM)
+        vram_unmark_saved(m, x);
     return x;
 }
 
@@ -222,7 +296,7 @@ static void reentrant_backward(struct vram_machine *m, struct vram_tape_node *n,
     m->hooks = hooks;
     leave(m, old);
     if (result.kind != VRAM_V_TENSOR)
-        vram_throw(m, VRAM_E_UNSUPPORTED, "a checkpointed module must return one tensor here");
+        vram_throw(m, VRAM_E_FORMAT, "a checkpointed module must return one tensor here");
     vram_backward(m, result.u.tensor, vram_hold(grads[0]));
     vram_value_drop(m, result);
     for (uint32_t i = 0, s = 0; i < call.nargs; i++)
@@ -255,7 +329,7 @@ static struct vram_checkpoint_frame *capture(struct vram_machine *m, const struc
     return f;
 }
 
-bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out)
+bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_handle *tensors[VRAM_MAX_ARGS];
     int n = 0;
@@ -276,6 +350,6 @@ bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct 
         return true;
     struct vram_handle *o = out->kind == VRAM_V_TENSOR ? out->u.tensor : NULL;
     if (node && !o)
-        vram_throw(m, VRAM_E_UNSUPPORTED, "a checkpointed module must return one tensor here");
+        vram_throw(m, VRAM_E_FORMAT, "a checkpointed module must return one tensor here");
     return vram_end(m, node, &o, 1, NULL, 0);
 }

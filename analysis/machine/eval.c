@@ -62,6 +62,8 @@ struct vram_value vram_member_value(struct vram_machine *m, uint32_t scope, uint
         return v;
     }
     v = m->tree->members[s->members + member];
+    if (v.kind == VRAM_V_PARAM && m->around && m->around->names)
+        m->around->names(m, (uint32_t)v.u.i);
     if (v.kind == VRAM_V_PARAM && m->params)
         return vram_tensor_value(m->params[v.u.i]);
     return v;
@@ -99,6 +101,10 @@ static struct vram_value field(struct vram_machine *m, struct vram_value object,
         uint32_t i = vram_class_member(m->program, cls, name);
         if (i != VRAM_NO_INDEX)
             return vram_value_hold(vram_member_value(m, (uint32_t)object.u.i, i));
+        /* an adapted layer has the weight and bias of the one inside (peft BaseTunerLayer) */
+        i = vram_class_member(m->program, cls, vram_sym_find(m->cx->syms, "base_layer", 10));
+        if (i != VRAM_NO_INDEX)
+            return field(m, vram_member_value(m, (uint32_t)object.u.i, i), name);
         break;
     }
     case VRAM_V_BOX:

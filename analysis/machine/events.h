@@ -90,6 +90,8 @@ struct vram_events {
     size_t nphases, phases_cap;
     struct vram_share *shares;
     size_t nshares, shares_cap;
+    /* a step that ran before with shorter batches, as far as the upper bound goes; 0, 0 = none */
+    size_t varied_from, varied_to;
 };
 
 /* Room for one more of each; false when out of memory. */

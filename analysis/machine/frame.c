@@ -352,7 +352,14 @@ bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_
         vram_slots_give(m, f.slots, cls->forward.nslots);
         return true;
     }
-    return run(m, &f, &cls->forward, out);
+    bool stopped = run(m, &f, &cls->forward, out);
+    /* the hook of enable_input_require_grads */
+    if (!stopped && m->input_grads && m->tree->scopes[scope].input_embedding &&
+        out->kind == VRAM_V_TENSOR)
+        vram_require_grad(m, out->u.tensor);
+    if (!stopped && scope == 0 && m->finish)
+        m->finish(m, out);
+    return stopped;
 }
 
 bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scope,
@@ -377,27 +384,30 @@ static bool is_checkpointed(const struct vram_machine *m, uint32_t scope, const 
 {
     vram_sym component = m->tree->scopes[scope].component;
     return c->checkpointed && m->training && m->grad && component < m->ncheckpointed &&
-           m->checkpointed_component[component];
+           m->checkpointed_component[component] && !(m->passed_over && m->passed_over[scope]);
+}
+
+/* What hooks are around: transformers checkpoints forward, not the call. */
+static bool run_checkpointed(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                             struct vram_value *out)
+{
+    if (!is_checkpointed(m, scope, &m->program->classes.at[m->tree->scopes[scope].cls]))
+        return vram_run_forward(m, scope, call, out);
+    return m->reentrant ? vram_reentrant_call(m, call, out) : vram_checkpoint_call(m, call, out);
 }
 
 bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,
                       struct vram_value *out)
 {
-    const struct vram_scope *s = &m->tree->scopes[scope];
-    const struct vram_class *cls = &m->program->classes.at[s->cls];
     uint32_t old_scope = m->scope;
     bool old_loss = m->in_loss, stopped;
     vram_step(m);
     m->scope = scope;
     m->in_loss = false;
-    if (is_checkpointed(m, scope, cls))
-        stopped = m->reentrant ? vram_reentrant_call(m, call, out)
-                               : vram_checkpoint_call(m, call, out);
+    if (m->around && (!m->around->wants || m->around->wants(m, scope)))
+        stopped = vram_hooked_forward(m, scope, call, out, run_checkpointed);
     else
-        stopped = vram_run_forward(m, scope, call, out);
-    /* the hook of enable_input_require_grads */
-    if (!stopped && m->input_grads && s->input_embedding && out->kind == VRAM_V_TENSOR)
-        vram_require_grad(m, out->u.tensor);
+        stopped = run_checkpointed(m, scope, call, out);
     vram_call_drop(m, call);
     m->scope = old_scope;
     m->in_loss = old_loss;

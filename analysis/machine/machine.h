@@ -37,9 +37,10 @@ struct vram_checkpoint_frame;
 struct vram_storage {
     int32_t refs;        /* handles on it */
     int32_t saved;       /* of them, tape entries and checkpoint arguments */
-    uint32_t id;         /* row of the events */
+    uint32_t id;         /* row of the events; another one each time its bytes come back */
     uint8_t category;    /* now */
     uint8_t base_category; /* when the tape does not hold it */
+    bool away;           /* its bytes are given up for now */
     struct vram_storage *next_free;
 };
 
@@ -110,11 +111,28 @@ struct vram_tape_node {
 
 struct vram_op_row;
 
+/* Around the calls of modules, where strategies gather parameters and let them go.  Backward of a
+ * module begins as the gradient of one of its outputs comes, and ends when all its inputs have theirs:
+ * it is told if before_forward (inputs) and after_forward (outputs) have said so by true. */
+struct vram_module_hooks {
+    bool (*before_forward)(struct vram_machine *m, uint32_t scope);
+    bool (*after_forward)(struct vram_machine *m, uint32_t scope);
+    void (*before_backward)(struct vram_machine *m, uint32_t scope); /* for each output */
+    void (*after_backward)(struct vram_machine *m, uint32_t scope);
+    bool (*wants)(struct vram_machine *m, uint32_t scope); /* NULL: every module */
+    void (*names)(struct vram_machine *m, uint32_t param); /* code names a parameter; NULL: nothing */
+    bool keywords; /* tensors among the keywords are inputs, too */
+    bool behind;   /* at the tensor itself: an input's hook runs behind that of the output it is */
+    bool casts, casts_top; /* hooked_dtype holds for inputs and outputs; for the top module's inputs */
+};
+
 /* How the run answers setting(KEY); false: there is no such key. */
 typedef bool (*vram_setting_fn)(void *ctx, vram_sym key, struct vram_value *out);
 
 /* attention=: which kernel scaled_dot_product_attention may take */
 enum vram_attention { VRAM_ATTENTION_AUTO, VRAM_ATTENTION_EFFICIENT, VRAM_ATTENTION_MATH };
+/* which one it took */
+enum vram_kernel { VRAM_KERNEL_FLASH, VRAM_KERNEL_EFFICIENT, VRAM_KERNEL_MATH };
 
 struct vram_machine {
     struct vram_cx *cx;
@@ -133,6 +151,7 @@ struct vram_machine {
     bool input_grads;           /* checkpointing made embeddings require grad */
     bool workspaces;            /* memory inside kernels is counted as well */
     enum vram_attention attention;
+    unsigned kernels;           /* one bit for each enum vram_kernel that ran */
     int sm;                     /* compute capability × 10 of the card */
     enum vram_dtype autocast;   /* VRAM_DT_NONE = off */
     uint32_t cache_generation;  /* 0 = no cache */
@@ -142,6 +161,7 @@ struct vram_machine {
     uint64_t live;              /* bytes of living storages */
     uint64_t seq;
     uint32_t tasks;
+    uint32_t backwards;         /* that run now, one inside the other */
     bool stopped;               /* a recomputation has all it needs: unwind to it */
 
     /* where we are, for owners and errors */
@@ -163,11 +183,20 @@ struct vram_machine {
     uint16_t op_add, op_sub, op_mul, op_div, op_neg, op_compare;
     const char *phase_prefix;   /* "step1." */
     const bool *checkpointed_component; /* by component sym; NULL = none */
+    const bool *passed_over;            /* by scope: a layer that is not, of every n-th; NULL = none */
+    bool offload_inputs;                /* what a checkpoint keeps waits in host memory */
+    uint64_t offloaded, most_offloaded; /* bytes of pinned host memory that it takes */
     uint32_t ncheckpointed;
 
     /* called when a leaf's gradient has been accumulated: where strategies hook */
     void (*accumulated)(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g);
     void *strategy;
+    const struct vram_module_hooks *around; /* NULL = none */
+    enum vram_dtype hooked_dtype; /* of floats where the hooks cast; VRAM_DT_NONE: as they are */
+    void (*finish)(struct vram_machine *m, struct vram_value *out); /* what wraps the top module's forward */
+    uint32_t *inputs_left;      /* by scope: inputs whose gradient has not come */
+    uint8_t stream;             /* of what is made next */
+    bool keeps_linear;          /* a Linear saves all its operands, whoever trains */
 
     struct vram_handle **params; /* by number in the tree; NULL when absent */
     /* free lists */
@@ -204,6 +233,9 @@ struct vram_call {
 /* A new tensor with its own storage; stride NULL = contiguous. */
 struct vram_handle *vram_new(struct vram_machine *m, const int64_t *shape, int rank,
                              enum vram_dtype dtype, const int64_t *stride);
+/* The same without a storage, for now. */
+struct vram_handle *vram_blank(struct vram_machine *m, const int64_t *shape, int rank,
+                               enum vram_dtype dtype);
 struct vram_handle *vram_new_like(struct vram_machine *m, const struct vram_handle *x,
                                   enum vram_dtype dtype);
 struct vram_handle *vram_new_scalar(struct vram_machine *m, enum vram_dtype dtype);
@@ -220,6 +252,10 @@ static inline struct vram_handle *vram_hold(struct vram_handle *x)
 void vram_drop(struct vram_machine *m, struct vram_handle *x);
 /* x becomes a look into another tensor's storage (NULL: none for now), its own bytes go. */
 void vram_storage_move(struct vram_machine *m, struct vram_handle *x, struct vram_handle *to);
+/* The bytes of a storage go and come back (as another row of the events, so many); its holders
+ * do not notice. */
+void vram_storage_leave(struct vram_machine *m, struct vram_storage *s);
+void vram_storage_return(struct vram_machine *m, struct vram_storage *s, uint64_t bytes);
 /* Drops *x and makes it NULL. */
 void vram_let_go(struct vram_machine *m, struct vram_handle **x);
 void vram_set_category(struct vram_machine *m, struct vram_handle *x, enum vram_category category);
@@ -305,8 +341,8 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
 
 /* ---- checkpoint (checkpoint.c) ------------------------------------------------------------ */
 
-bool vram_checkpoint_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
-bool vram_reentrant_call(struct vram_machine *m, struct vram_call *call, struct vram_value *out);
+bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
+bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x);
 struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry); /* new reference */
 void vram_checkpoint_drop(struct vram_machine *m, struct vram_checkpoint_frame *f);
@@ -332,6 +368,11 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
 /* Runs the body of a scope's class without the wrapper of a module call. */
 bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                       struct vram_value *out);
+/* hooks.c: the same with hooks; body is what runs */
+bool vram_hooked_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                         struct vram_value *out,
+                         bool (*body)(struct vram_machine *m, uint32_t scope,
+                                      const struct vram_call *call, struct vram_value *out));
 /* Calls a function; arguments are moved into its frame.  scope: of a method, else VRAM_NO_INDEX. */
 bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scope,
                         struct vram_call *call, struct vram_value *out);

@@ -55,10 +55,9 @@ void vram_saved_drop(struct vram_machine *m, struct vram_saved *s)
     struct vram_handle *x = s->tensor;
     struct vram_holder *h = s->holder;
     *s = (struct vram_saved){0};
-    if (x) {
+    if (x && x->param == VRAM_NO_PARAM) /* a parameter itself is not marked */
         vram_unmark_saved(m, x);
-        vram_drop(m, x);
-    }
+    vram_drop(m, x);
     if (h)
         vram_holder_drop(m, h);
 }

@@ -110,33 +110,63 @@ void vram_empty_cache(struct vram_machine *m)
     push_event(m, (struct vram_event){.kind = VRAM_EVENT_EMPTY_CACHE});
 }
 
+/* A row for a storage, and its birth. */
+static void begin_bytes(struct vram_machine *m, struct vram_storage *s, uint64_t bytes)
+{
+    struct vram_events *e = m->events;
+    if (!vram_events_room(e, m->cx->arena))
+        vram_throw_memory(m);
+    s->id = (uint32_t)e->nstorages;
+    e->storages[e->nstorages++] =
+        (struct vram_storage_row){.bytes = bytes, .scope = m->scope, .saver = m->scope,
+                                  .param = VRAM_NO_PARAM, .op = m->op, .stream = m->stream,
+                                  .flags = m->in_loss ? VRAM_STORAGE_LOSS : 0};
+    push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_ALLOC,
+                                      .category = s->category});
+    m->live += bytes;
+}
+
 static struct vram_storage *new_storage(struct vram_machine *m, uint64_t bytes,
                                         enum vram_category category)
 {
-    struct vram_events *e = m->events;
     struct vram_storage *s = m->free_storages;
     if (s)
         m->free_storages = s->next_free;
     else
         s = vram_machine_alloc(m, 1, sizeof *s);
-    if (!vram_events_room(e, m->cx->arena))
-        vram_throw_memory(m);
-    *s = (struct vram_storage){.refs = 1, .id = (uint32_t)e->nstorages, .category = (uint8_t)category,
+    *s = (struct vram_storage){.refs = 1, .category = (uint8_t)category,
                                .base_category = (uint8_t)category};
-    e->storages[e->nstorages++] =
-        (struct vram_storage_row){.bytes = bytes, .scope = m->scope, .saver = m->scope,
-                                  .param = VRAM_NO_PARAM,
-                                  .op = m->op, .flags = m->in_loss ? VRAM_STORAGE_LOSS : 0};
-    push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_ALLOC,
-                                      .category = (uint8_t)category});
-    m->live += bytes;
+    begin_bytes(m, s, bytes);
     return s;
+}
+
+static void end_bytes(struct vram_machine *m, const struct vram_storage *s)
+{
+    push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_FREE});
+    m->live -= m->events->storages[s->id].bytes;
+}
+
+void vram_storage_leave(struct vram_machine *m, struct vram_storage *s)
+{
+    if (!s->away)
+        end_bytes(m, s);
+    s->away = true;
+}
+
+void vram_storage_return(struct vram_machine *m, struct vram_storage *s, uint64_t bytes)
+{
+    struct vram_storage_row old = m->events->storages[s->id];
+    s->away = false;
+    s->category = s->base_category;
+    begin_bytes(m, s, bytes);
+    m->events->storages[s->id].param = old.param;
+    m->events->storages[s->id].share = old.bytes == bytes ? old.share : 0;
 }
 
 static void free_storage(struct vram_machine *m, struct vram_storage *s)
 {
-    push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_FREE});
-    m->live -= m->events->storages[s->id].bytes;
+    if (!s->away)
+        end_bytes(m, s);
     s->next_free = m->free_storages;
     m->free_storages = s;
 }
@@ -146,6 +176,8 @@ static void change_category(struct vram_machine *m, struct vram_storage *s, uint
     if (s->category == category)
         return;
     s->category = category;
+    if (s->away)
+        return;
     push_event(m, (struct vram_event){.storage = s->id, .kind = VRAM_EVENT_CATEGORY,
                                       .category = category});
 }
@@ -240,6 +272,12 @@ struct vram_handle *vram_new(struct vram_machine *m, const int64_t *shape, int r
     if (bytes)
         x->storage = new_storage(m, bytes, VRAM_CAT_TEMPORARY);
     return x;
+}
+
+struct vram_handle *vram_blank(struct vram_machine *m, const int64_t *shape, int rank,
+                               enum vram_dtype dtype)
+{
+    return new_handle(m, shape, NULL, rank, dtype);
 }
 
 struct vram_handle *vram_new_like(struct vram_machine *m, const struct vram_handle *x,

@@ -65,6 +65,15 @@ int vram_family_defaults(struct vram_builder *b, struct vram_frame *f);
 /* Paths of the tensors, by the renamings of the model's family. */
 int vram_family_rename(struct vram_builder *b);
 
+/* unknown.c: the error that nothing describes the model_type of this config */
+int vram_no_template(struct vram_builder *b, const struct vram_config *config);
+/* The same error when a class that stands in the template is not written for the config's model_type. */
+int vram_check_part(struct vram_builder *b, uint32_t cls, const struct vram_config *config);
+/* The tree that names spell, when no class is known, or when the build of a known one ended with code
+ * because of a part that no template describes; any other code is returned. */
+int vram_unknown_model(struct vram_builder *b, struct vram_tree *out);
+int vram_unknown_part(struct vram_builder *b, int code, struct vram_tree *out);
+
 /* bind.c */
 int vram_bind_index(struct vram_builder *b);
 /* Binds the newest parameter of the tree; sizes: its dims as evaluated. */

@@ -131,9 +131,7 @@ static uint32_t class_by_config(struct vram_builder *b, const struct vram_config
     if (family)
         check(b, vram_class_named(b, family->base, &cls));
     if (cls == VRAM_NO_INDEX)
-        vram_throw(&b->machine, VRAM_E_UNSUPPORTED, "no template for model_type '%s'",
-                   type && type->type == VRAM_CONFIG_STRING ? vram_sym_text(b->cx->syms, type->text)
-                                                            : "(none)");
+        check(b, vram_no_template(b, config));
     check(b, vram_program_link(b->cx, b->program, b->linker, cls));
     return cls;
 }
@@ -170,9 +168,12 @@ static uint32_t child(struct vram_builder *b, struct vram_frame *f, const struct
     if (callee.kind != VRAM_V_CLASS)
         vram_throw(&b->machine, VRAM_E_FORMAT, "a child is a module class");
     uint32_t cls = (uint32_t)callee.u.i;
-    if (cls == VRAM_NO_INDEX)
+    bool named = cls != VRAM_NO_INDEX;
+    if (!named)
         cls = class_by_config(b, config);
     check(b, vram_program_link(b->cx, b->program, b->linker, cls));
+    if (named && d->config)
+        check(b, vram_check_part(b, cls, config));
     struct vram_call *init = b->calls[b->depth];
     if (!init)
         init = b->calls[b->depth] = vram_machine_alloc(&b->machine, 1, sizeof *init);
@@ -425,28 +426,11 @@ static int root_class(struct vram_builder *b, uint32_t *out)
     return f ? vram_class_named(b, f->causal ? f->causal : f->base, out) : VRAM_OK;
 }
 
-static int unknown(struct vram_builder *b, const char *why, struct vram_tree *out)
-{
-    const struct vram_checkpoint *c = b->checkpoint;
-    VRAM_TRY(vram_tree_from_names(b->cx, b->checkpoint, out));
-    out->dtype = stored_dtype(b->cx, c);
-    if (!c->config)
-        return VRAM_OK; /* the loader has said that there is no config */
-    const char *subject = vram_config_get_text(b->cx, c->config, "model_type") ? "model_type"
-                                                                               : "architectures";
-    return vram_find(b->cx, VRAM_F_UNKNOWN_ARCHITECTURE,
-                     vram_format(b->cx->arena, "config.json: %s", subject),
-                     "%s: parameters are exact, activations unknown; a template (--templates) can "
-                     "say what it runs",
-                     why);
-}
-
 int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
                     const struct vram_linker *linker, struct vram_checkpoint *checkpoint,
                     struct vram_tree *out)
 {
     struct vram_builder *b = vram_arena_alloc(cx->arena, sizeof *b);
-    char why[200];
     if (!b)
         return vram_fail_memory(cx);
     b->cx = cx;
@@ -464,21 +448,14 @@ int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
     b->tree.dtype = stored_dtype(cx, checkpoint);
     uint32_t cls;
     VRAM_TRY(root_class(b, &cls));
-    if (cls == VRAM_NO_INDEX) {
-        char name[100];
-        const char *what = *checkpoint->class_name ? checkpoint->class_name : checkpoint->family;
-        vram_escape(name, sizeof name, what, strlen(what));
-        return unknown(b, vram_format(cx->arena, "no template describes '%s'", name), out);
-    }
+    if (cls == VRAM_NO_INDEX)
+        return vram_unknown_model(b, out);
+    size_t found = cx->findings ? cx->findings->n : 0;
     int code = build_known(b, cls);
-    if (code == VRAM_E_UNSUPPORTED && checkpoint->ntensors) {
-        memcpy(why, cx->error->text, sizeof why - 1); /* a part without a template */
-        why[sizeof why - 1] = 0;
-        *cx->error = (vram_error){0};
-        return unknown(b, why, out);
-    }
+    if (code && cx->findings)
+        cx->findings->n = found; /* of a tree that is not to be */
     if (code)
-        return code;
+        return vram_unknown_part(b, code, out);
     *out = b->tree;
     return VRAM_OK;
 }

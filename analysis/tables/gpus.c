@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "plan/suggest.h"
 
 const struct vram_gpu_row vram_gpus[] = {
     {"p100-16g", "Tesla P100 16GB", "Tesla P100-PCIE-16GB;Tesla P100-SXM2-16GB;p100", "Pascal", 60,
@@ -359,4 +362,37 @@ const struct vram_gpu_row *vram_gpu_find(const char *name)
             return row;
     }
     return NULL;
+}
+
+/* Does a name hold the word, read as above? */
+static bool holds(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        const char *a = text, *b = word;
+        char x, y;
+        do {
+            x = next_char(&a, text);
+            y = next_char(&b, word);
+        } while (y && x == y);
+        if (!y)
+            return true;
+    }
+    return false;
+}
+
+size_t vram_gpu_near(const char *word, const struct vram_gpu_row **out, size_t most)
+{
+    struct vram_suggestion s;
+    size_t n = 0;
+    vram_suggest_init(&s, word);
+    for (unsigned i = 0; i < vram_gpus_count; i++) {
+        const struct vram_gpu_row *row = &vram_gpus[i];
+        vram_suggest_offer(&s, row->short_name, strlen(row->short_name));
+        vram_suggest_offer(&s, row->short_name, strcspn(row->short_name, "-")); /* without its memory */
+        if (strlen(word) > 1 && n < most && (holds(row->short_name, word) || holds(row->name, word)))
+            out[n++] = row;
+    }
+    if (!n && s.word && most)
+        out[n++] = vram_gpu_find(s.word);
+    return n;
 }

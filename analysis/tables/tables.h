@@ -5,6 +5,7 @@
 #ifndef VRAM_TABLES_TABLES_H
 #define VRAM_TABLES_TABLES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct vram_gpu_row {
@@ -24,6 +25,8 @@ extern const unsigned vram_gpus_count;
 /* By short name, name or alias, without regard to case, spaces, '-' and '_'; "80GB" reads as "80g".
  * NULL when unknown. */
 const struct vram_gpu_row *vram_gpu_find(const char *name);
+/* Cards whose name holds the word ("a100"), else the one that is nearest by typing mistakes; how many. */
+size_t vram_gpu_near(const char *word, const struct vram_gpu_row **out, size_t most);
 
 /* Memory outside the tensors. */
 struct vram_constant_row {

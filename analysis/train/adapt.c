@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LoRA: a copy of the module tree in which every adapted Linear, or module that extends it, has
+ * What is put in the place of modules: a copy of the module tree in which a Linear, or module that
+ * extends it, whose matrix is held in packed words runs as the packing says, and every adapted one has
  * become PEFT's module around it.
  * The frozen model is not touched; numbers of scopes and parameters shift, so that registration
  * order stays what the framework's is (base, then A, then B).
  */
 #include <string.h>
 
-#include "train/train.h"
+#include "train/choose.h"
 
 struct adapt {
     struct vram_cx *cx;
@@ -15,93 +16,53 @@ struct adapt {
     const struct vram_setup *setup;
     struct vram_tree *to;
     uint32_t lora, linear, dropout; /* classes */
+    uint32_t packed, packed_lora;   /* Linear and PEFT's module around it, when matrices are packed */
     vram_sym weight;
-    uint32_t *scope_map, *param_map;
-    const char *targets;
+    uint32_t *scope_map, *param_map, *tie_map;
+    struct vram_choices choices;
 };
 
-/* q → q_proj: the short names of projections */
-static const char *full_name(const char *item, size_t n)
+static bool is_wrapper(const struct adapt *a, uint32_t cls)
 {
-    static const char *const names[] = {"q_proj", "k_proj", "v_proj", "o_proj",
-                                        "gate_proj", "up_proj", "down_proj"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n + 5 && !memcmp(names[i], item, n))
-            return names[i];
-    return NULL;
-}
-
-static bool ends_with(const char *path, const char *item, size_t n)
-{
-    size_t k = strlen(path);
-    return k >= n && !memcmp(path + k - n, item, n) && (k == n || path[k - n - 1] == '.');
-}
-
-static bool targeted(const struct adapt *a, const char *path)
-{
-    if (!strcmp(a->targets, "all-linear"))
-        return true;
-    for (const char *p = a->targets; *p;) {
-        size_t n = strcspn(p, ",");
-        const char *full = full_name(p, n);
-        if (ends_with(path, p, n) || (full && ends_with(path, full, strlen(full))))
-            return true;
-        p += n + (p[n] == ',');
-    }
-    return false;
-}
-
-static bool is_linear(const struct adapt *a, uint32_t cls)
-{
-    while (cls != a->linear && cls != VRAM_NO_INDEX)
-        cls = a->from->program->classes.at[cls].base;
-    return cls != VRAM_NO_INDEX;
-}
-
-/* The member of a module; none when it has no such member. */
-static struct vram_value member_of(const struct adapt *a, const struct vram_scope *s, vram_sym name)
-{
-    const struct vram_program *g = a->from->program;
-    uint32_t i = vram_class_member(g, &g->classes.at[s->cls], name);
-    return i == VRAM_NO_INDEX ? (struct vram_value){0} : a->from->members[s->members + i];
-}
-
-/* The matrix of a Linear; NULL when the module has none. */
-static const struct vram_param *weight_of(const struct adapt *a, const struct vram_scope *s)
-{
-    struct vram_value v = member_of(a, s, a->weight);
-    const struct vram_param *w = v.kind == VRAM_V_PARAM ? &a->from->params[v.u.i] : NULL;
-    return w && w->rank == 2 ? w : NULL;
-}
-
-static bool adapted(const struct adapt *a, uint32_t scope)
-{
-    const struct vram_scope *s = &a->from->scopes[scope];
-    return is_linear(a, s->cls) && s->end == scope + 1 &&
-           vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
-           targeted(a, vram_sym_text(a->cx->syms, s->path)) && weight_of(a, s);
+    return cls == a->lora || (a->setup->packing && cls == a->packed_lora);
 }
 
 /* A weight is [outputs, inputs]; who keeps it the other way says so in its constructor. */
 static bool transposed(const struct adapt *a, const struct vram_scope *s,
                        const struct vram_param *w)
 {
-    struct vram_value in = member_of(a, s, vram_sym_find(a->cx->syms, "inputs", 6));
-    struct vram_value out = member_of(a, s, vram_sym_find(a->cx->syms, "outputs", 7));
+    struct vram_value in = vram_member_of(a->from, s, vram_sym_find(a->cx->syms, "inputs", 6));
+    struct vram_value out = vram_member_of(a->from, s, vram_sym_find(a->cx->syms, "outputs", 7));
     return in.kind == VRAM_V_INT && out.kind == VRAM_V_INT && in.u.i == w->dims[0] &&
            out.u.i == w->dims[1] && w->dims[0] != w->dims[1];
 }
 
+static struct vram_param *copy_param(struct adapt *a, uint32_t old, uint32_t new)
+{
+    struct vram_param *p = &a->to->params[a->to->nparams++];
+    *p = a->from->params[old];
+    p->scope = new;
+    return p;
+}
+
+/* Of a saved module the original comes first and stays; who is tied to it stays so. */
 static int copy_params(struct adapt *a, uint32_t old, uint32_t new)
 {
     const struct vram_scope *s = &a->from->scopes[old];
     struct vram_scope *t = &a->to->scopes[new];
+    bool saved = a->choices.what[old] & VRAM_SAVED;
     t->first_param = a->to->nparams;
     t->nparams = s->nparams;
-    for (uint32_t i = 0; i < s->nparams; i++) {
-        a->param_map[s->first_param + i] = a->to->nparams;
-        a->to->params[a->to->nparams] = a->from->params[s->first_param + i];
-        a->to->params[a->to->nparams++].scope = new;
+    for (uint32_t i = s->first_param; i < s->first_param + s->nparams; i++) {
+        a->tie_map[i] = a->param_map[i] = a->to->nparams;
+        copy_param(a, i, new)->original = saved;
+    }
+    for (uint32_t i = s->first_param; saved && i < s->first_param + s->nparams; i++) {
+        a->param_map[i] = a->to->nparams;
+        struct vram_param *copy = copy_param(a, i, new);
+        copy->adapter = true;
+        copy->tied_to = copy->tensor = VRAM_NO_INDEX;
+        t->nparams++;
     }
     return VRAM_OK;
 }
@@ -170,7 +131,7 @@ static int small_linear(struct adapt *a, uint32_t parent, const char *name, int6
     dims[1] = columns;
     struct vram_param p = {.name = a->weight, .path = vram_sym_of(a->cx->syms, path), .scope = s,
                            .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX, .dtype = (uint8_t)dtype,
-                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .dims = dims};
+                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .adapter = true, .dims = dims};
     if (p.path == VRAM_SYM_NONE)
         return vram_fail_memory(a->cx);
     if (__builtin_mul_overflow(rows, columns, &p.elements) ||
@@ -198,35 +159,111 @@ static void copy_members(struct adapt *a, uint32_t old, uint32_t new)
 /* Who asks the adapted Linear for its weight or bias gets the base layer's (BaseTunerLayer). */
 static int set_base_param(struct adapt *a, const struct vram_scope *s, uint32_t lora, const char *name)
 {
-    struct vram_value v = member_of(a, s, vram_sym_find(a->cx->syms, name, strlen(name)));
+    struct vram_value v = vram_member_of(a->from, s, vram_sym_of(a->cx->syms, name));
     if (v.kind != VRAM_V_PARAM)
         return VRAM_OK;
     v.u.i = a->param_map[v.u.i];
     return set(a, lora, name, v);
 }
 
+static int set_int(struct adapt *a, uint32_t scope, const char *name, int64_t n)
+{
+    struct vram_value v = {.kind = VRAM_V_INT};
+    v.u.i = n;
+    return set(a, scope, name, v);
+}
+
+/* A part of a packed matrix beside the first. */
+static int add_part(struct adapt *a, uint32_t scope, const struct vram_packed_part *part)
+{
+    struct vram_tree *t = a->to;
+    char *path = vram_format(a->cx->arena, "%s.%s", vram_sym_text(a->cx->syms, t->scopes[scope].path),
+                             part->name);
+    struct vram_param p = {.scope = scope, .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX,
+                           .dtype = (uint8_t)part->dtype, .fixed = (uint8_t)part->dtype, .rank = 1,
+                           .packed = part->count};
+    if (!path || !(p.path = vram_sym_of(a->cx->syms, path)) ||
+        !(p.name = vram_sym_of(a->cx->syms, part->name)))
+        return vram_fail_memory(a->cx);
+    if (!vram_dtype_bytes(part->dtype, part->count, &p.bytes))
+        return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "%s is too large", path);
+    t->params[t->nparams++] = p;
+    t->scopes[scope].nparams++;
+    return VRAM_OK;
+}
+
+/* The module `new`, already there with its class, gets the parts and what Linear had beside them.
+ * Members have the old numbers, as copied ones have. */
+static int pack(struct adapt *a, uint32_t old, uint32_t new)
+{
+    const struct vram_scope *s = &a->from->scopes[old];
+    const struct vram_param *w = vram_matrix_of(a->cx, a->from, s);
+    const struct vram_packing *packing = a->setup->packing;
+    bool swap = transposed(a, s, w);
+    struct vram_packed_part part;
+    struct vram_value compute = {.kind = VRAM_V_DTYPE};
+    VRAM_TRY(copy_params(a, old, new));
+    vram_packing_part(packing, 0, w->dims, &part);
+    struct vram_param *p = &a->to->params[a->param_map[w - a->from->params]];
+    p->dtype = p->fixed = (uint8_t)part.dtype;
+    p->packed = part.count;
+    if (!vram_dtype_bytes(part.dtype, part.count, &p->bytes))
+        return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "a matrix is too large");
+    for (uint32_t i = 1; i < vram_packing_parts(packing); i++) {
+        vram_packing_part(packing, i, w->dims, &part);
+        VRAM_TRY(add_part(a, new, &part));
+    }
+    /* the first call casts the bias itself to the dtype of the product: it is loaded so */
+    struct vram_value bias = vram_member_of(a->from, s, vram_sym_of(a->cx->syms, "bias"));
+    if (bias.kind == VRAM_V_PARAM)
+        a->to->params[a->param_map[bias.u.i]].fixed =
+            (uint8_t)(a->setup->autocast != VRAM_DT_NONE ? a->setup->autocast : a->setup->dtype);
+    struct vram_value stored = {.kind = VRAM_V_DTYPE};
+    stored.u.i = a->setup->dtype;
+    compute.u.i = a->setup->autocast != VRAM_DT_NONE ? a->setup->autocast : a->setup->dtype;
+    VRAM_TRY(set_int(a, new, "inputs", w->dims[!swap]));
+    VRAM_TRY(set_int(a, new, "outputs", w->dims[swap]));
+    VRAM_TRY(set(a, new, "compute", compute));
+    VRAM_TRY(set(a, new, "stored", stored));
+    VRAM_TRY(set_int(a, new, "nested", vram_packing_nested(packing, w->dims)));
+    VRAM_TRY(set(a, new, "weight", vram_member_of(a->from, s, a->weight)));
+    return set(a, new, "bias", bias);
+}
+
+/* Puts the module itself at `new`: as it is, or packed. */
+static int place(struct adapt *a, uint32_t old, uint32_t new)
+{
+    if (!(a->choices.what[old] & VRAM_PACKED)) {
+        copy_members(a, old, new);
+        return copy_params(a, old, new);
+    }
+    a->to->scopes[new].cls = a->packed;
+    a->to->scopes[new].members = a->to->nmembers;
+    a->to->nmembers += a->to->program->classes.at[a->packed].nmembers;
+    return pack(a, old, new);
+}
+
 static int wrap(struct adapt *a, uint32_t old)
 {
     struct vram_tree *t = a->to;
     const struct vram_scope *s = &a->from->scopes[old];
-    const struct vram_param *weight = weight_of(a, s);
+    const struct vram_param *weight = vram_matrix_of(a->cx, a->from, s);
     bool swap = transposed(a, s, weight);
-    uint32_t id = t->nscopes++;
+    uint32_t id = t->nscopes++, cls = a->choices.what[old] & VRAM_PACKED ? a->packed_lora : a->lora;
     t->scopes[id] = *s;
-    t->scopes[id].cls = a->lora;
+    t->scopes[id].cls = cls;
     t->scopes[id].parent = a->scope_map[s->parent];
     t->scopes[id].nparams = 0;
     t->scopes[id].first_param = t->nparams;
     t->scopes[id].members = t->nmembers;
-    t->nmembers += t->program->classes.at[a->lora].nmembers;
+    t->nmembers += t->program->classes.at[cls].nmembers;
     a->scope_map[old] = id;
 
     uint32_t base = new_scope(a, id, "base_layer", s->cls);
     if (base == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
     t->nmembers = t->scopes[base].members;
-    copy_members(a, old, base);
-    VRAM_TRY(copy_params(a, old, base));
+    VRAM_TRY(place(a, old, base));
     uint32_t drop = new_scope(a, id, "lora_dropout", a->dropout);
     if (drop == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
@@ -237,8 +274,8 @@ static int wrap(struct adapt *a, uint32_t old)
     VRAM_TRY(set_module(a, id, "lora_dropout", drop));
     VRAM_TRY(set_real(a, id, "scaling", 1));
     enum vram_dtype dtype = a->setup->lora_dtype ? a->setup->lora_dtype : a->setup->dtype;
-    VRAM_TRY(small_linear(a, id, "lora_A", a->setup->lora_rank, weight->dims[!swap], dtype));
-    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[swap], a->setup->lora_rank, dtype));
+    VRAM_TRY(small_linear(a, id, "lora_A", a->choices.rank[old], weight->dims[!swap], dtype));
+    VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[swap], a->choices.rank[old], dtype));
     t->scopes[id].end = t->nscopes;
     return VRAM_OK;
 }
@@ -249,7 +286,7 @@ static void renumber(struct adapt *a)
     for (uint32_t i = 0; i < a->from->nscopes; i++) {
         uint32_t id = a->scope_map[i];
         struct vram_scope *s = &t->scopes[id];
-        if (s->cls == a->lora && a->from->scopes[i].cls != a->lora) {
+        if (is_wrapper(a, s->cls) && !is_wrapper(a, a->from->scopes[i].cls)) {
             s = &t->scopes[id + 1]; /* the base layer carries the copied members */
         } else {
             uint32_t end = a->from->scopes[i].end;
@@ -268,64 +305,91 @@ static void renumber(struct adapt *a)
         t->list_scopes[i] = a->scope_map[a->from->list_scopes[i]];
     for (uint32_t i = 0; i < t->nparams; i++)
         if (t->params[i].tied_to != VRAM_NO_INDEX)
-            t->params[i].tied_to = a->param_map[t->params[i].tied_to];
+            t->params[i].tied_to = a->tie_map[t->params[i].tied_to];
 }
 
-static int room(struct adapt *a, uint32_t n)
+static int room(struct adapt *a)
 {
+    uint32_t n = a->choices.nadapted, npacked = a->choices.npacked, nsaved = a->choices.nsaved;
     const struct vram_tree *f = a->from;
     struct vram_tree *t = a->to;
     struct vram_arena *arena = a->cx->arena;
+    const struct vram_packing *packing = a->setup->packing;
+    uint32_t parts = packing ? vram_packing_parts(packing) : 0;
+    uint32_t own = packing ? t->program->classes.at[a->packed].nmembers : 0;
     uint32_t per = t->program->classes.at[a->lora].nmembers +
+                   (packing ? t->program->classes.at[a->packed_lora].nmembers : 0) +
                    3 * t->program->classes.at[a->linear].nmembers +
                    t->program->classes.at[a->dropout].nmembers;
     t->scopes = vram_arena_array(arena, (size_t)f->nscopes + 4 * (size_t)n, sizeof *t->scopes);
-    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n, sizeof *t->params);
-    t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n, sizeof *t->members);
+    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n + (size_t)parts * npacked + nsaved,
+                                 sizeof *t->params);
+    t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n + (size_t)own * npacked,
+                                  sizeof *t->members);
     t->list_scopes = vram_arena_array(arena, f->nlist_scopes, sizeof *t->list_scopes);
     a->scope_map = vram_arena_array(arena, f->nscopes, sizeof *a->scope_map);
     a->param_map = vram_arena_array(arena, f->nparams, sizeof *a->param_map);
-    if (!t->scopes || !t->params || !t->members || !t->list_scopes || !a->scope_map || !a->param_map)
+    a->tie_map = vram_arena_array(arena, f->nparams, sizeof *a->tie_map);
+    if (!t->scopes || !t->params || !t->members || !t->list_scopes || !a->scope_map || !a->param_map ||
+        !a->tie_map)
         return vram_fail_memory(a->cx);
     t->nscopes = t->nparams = t->nmembers = 0;
     t->nlist_scopes = f->nlist_scopes;
     return VRAM_OK;
 }
 
+static int find_packed(struct adapt *a)
+{
+    const struct vram_packing *packing = a->setup->packing;
+    if (!packing)
+        return VRAM_OK;
+    vram_sym module = vram_sym_of(a->cx->syms, vram_packing_module(packing));
+    vram_sym lora = vram_sym_of(a->cx->syms, vram_packing_lora(packing));
+    if (module == VRAM_SYM_NONE || lora == VRAM_SYM_NONE)
+        return vram_fail_memory(a->cx);
+    a->packed = vram_program_class(a->from->program, module);
+    a->packed_lora = vram_program_class(a->from->program, lora);
+    if (a->packed == VRAM_NO_INDEX || a->packed_lora == VRAM_NO_INDEX)
+        return vram_fail(a->cx, VRAM_E_FORMAT, VRAM_NO_OFFSET, "no template has %s or %s",
+                         vram_packing_module(packing), vram_packing_lora(packing));
+    return VRAM_OK;
+}
+
+static int find_classes(struct adapt *a)
+{
+    static const char *const names[] = {"LoraLinear", "Linear", "Dropout"};
+    uint32_t *const classes[] = {&a->lora, &a->linear, &a->dropout};
+    a->weight = vram_sym_of(a->cx->syms, "weight");
+    bool all = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        vram_sym name = vram_sym_of(a->cx->syms, names[i]);
+        if (name == VRAM_SYM_NONE || a->weight == VRAM_SYM_NONE)
+            return vram_fail_memory(a->cx);
+        *classes[i] = vram_program_class(a->from->program, name);
+        all = all && *classes[i] != VRAM_NO_INDEX;
+    }
+    if (!all)
+        a->linear = VRAM_NO_INDEX;
+    return all ? find_packed(a) : VRAM_OK;
+}
+
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out)
 {
-    struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out,
-                      .targets = vram_plan_text(setup->plan, VRAM_KEY_LORA_TARGETS)};
-    uint32_t n = 0;
+    struct adapt a = {.cx = cx, .from = tree, .setup = setup, .to = out};
     *out = *tree;
     out->syms = cx->syms;
-    if (!tree->known || setup->mode != VRAM_MODE_TRAIN)
+    if (!tree->known || (setup->mode != VRAM_MODE_TRAIN && !setup->packing))
         return VRAM_OK;
-    a.weight = vram_sym_of(cx->syms, "weight");
-    vram_sym lora = vram_sym_of(cx->syms, "LoraLinear"), linear = vram_sym_of(cx->syms, "Linear");
-    vram_sym dropout = vram_sym_of(cx->syms, "Dropout");
-    if (a.weight == VRAM_SYM_NONE || lora == VRAM_SYM_NONE || linear == VRAM_SYM_NONE ||
-        dropout == VRAM_SYM_NONE)
-        return vram_fail_memory(cx);
-    a.lora = vram_program_class(tree->program, lora);
-    a.linear = vram_program_class(tree->program, linear);
-    a.dropout = vram_program_class(tree->program, dropout);
-    if (a.lora == VRAM_NO_INDEX || a.linear == VRAM_NO_INDEX || a.dropout == VRAM_NO_INDEX)
+    VRAM_TRY(find_classes(&a));
+    if (a.linear == VRAM_NO_INDEX)
         return VRAM_OK;
-    bool wanted = false;
+    VRAM_TRY(vram_choose(cx, tree, setup, a.linear, &a.choices));
+    if (!a.choices.nadapted && !a.choices.npacked)
+        return VRAM_OK;
+    VRAM_TRY(room(&a));
     for (uint32_t i = 0; i < tree->nscopes; i++) {
-        n += adapted(&a, i);
-        wanted = wanted || vram_setup_mode(setup, tree->scopes[i].component) == VRAM_TRAIN_LORA;
-    }
-    if (!n)
-        return wanted ? vram_fail(cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
-                                  "lora.targets=%s matches no Linear of the LoRA components",
-                                  a.targets)
-                      : VRAM_OK;
-    VRAM_TRY(room(&a, n));
-    for (uint32_t i = 0; i < tree->nscopes; i++) {
-        if (adapted(&a, i)) {
+        if (a.choices.what[i] & VRAM_ADAPTED) {
             VRAM_TRY(wrap(&a, i));
             continue;
         }
@@ -333,8 +397,7 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
         a.scope_map[i] = id;
         out->scopes[id] = tree->scopes[i];
         out->scopes[id].parent = i ? a.scope_map[tree->scopes[i].parent] : 0;
-        copy_members(&a, i, id);
-        VRAM_TRY(copy_params(&a, i, id));
+        VRAM_TRY(place(&a, i, id));
     }
     renumber(&a);
     return VRAM_OK;

@@ -38,6 +38,7 @@ static bool plan_value(struct vram_loop *l, const char *key, struct vram_value *
         enum vram_key row = (enum vram_key)k;
         const char *text = vram_plan_text(l->s->plan, row);
         int64_t n = vram_plan_int(l->s->plan, row);
+        l->run->asked[k] = true;
         *out = !*text                                         ? (struct vram_value){0}
                : vram_settings[k].type == VRAM_SETTING_INTEGER   ? number_or_none(n)
                : vram_settings[k].type == VRAM_SETTING_SWITCH    ? vram_bool(vram_plan_on(l->s->plan, row, false))
@@ -56,8 +57,12 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
         *out = text_value(&l->m, s->eager ? "eager" : "sdpa");
     else if (!strcmp(key, "loss"))
         *out = text_value(&l->m, s->loss);
+    else if (!strcmp(key, "logits"))
+        *out = text_value(&l->m, s->logits);
     else if (!strcmp(key, "padded"))
         *out = vram_bool(s->padded);
+    else if (!strcmp(key, "kv_tokens"))
+        *out = vram_int(s->kv_tokens);
     else if (!strcmp(key, "micro_batch"))
         *out = vram_int(s->micro_batch);
     else if (!strcmp(key, "seq"))

@@ -8,7 +8,7 @@
 #include "train/loop.h"
 #include "train/repeat.h"
 
-static struct vram_value batch(struct vram_loop *l)
+struct vram_value vram_loop_batch(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     uint32_t i = vram_class_member(m->program, l->top, vram_machine_sym(m, "inputs"));
@@ -55,7 +55,7 @@ static void convert_inputs(struct vram_loop *l, struct vram_value batch_)
 }
 
 /* Keywords of the model's forward: every field that is there. */
-static void call_with(struct vram_loop *l, struct vram_value batch_, struct vram_handle *items,
+void vram_loop_call_with(struct vram_loop *l, struct vram_value batch_, struct vram_handle *items,
                       struct vram_call *call)
 {
     call->nargs = call->nkw = 0;
@@ -78,9 +78,8 @@ static void call_with(struct vram_loop *l, struct vram_value batch_, struct vram
 
 /* accelerate's convert_to_fp32: a new output object with every 16-bit tensor raised; what the
  * output holds as an object (a cache) is passed on. */
-static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v, int depth)
+static struct vram_value to_fp32(struct vram_machine *m, struct vram_value v, int depth)
 {
-    struct vram_machine *m = &l->m;
     vram_step(m);
     if (v.kind == VRAM_V_TENSOR &&
         (v.u.tensor->dtype == VRAM_DT_BF16 || v.u.tensor->dtype == VRAM_DT_F16))
@@ -94,30 +93,45 @@ static struct vram_value to_fp32(struct vram_loop *l, struct vram_value v, int d
     for (uint32_t i = 0; i < v.u.box->n; i++) {
         if (v.u.box->kind == VRAM_BOX_RECORD)
             out.u.box->keys[i] = v.u.box->keys[i];
-        vram_box_push(m, out.u.box, to_fp32(l, v.u.box->at[i], depth + 1));
+        vram_box_push(m, out.u.box, to_fp32(m, v.u.box->at[i], depth + 1));
     }
     return out;
 }
 
-static struct vram_value forward(struct vram_loop *l, struct vram_call *call)
+/* What wraps the model's forward inside its call: autocast ends, 16-bit outputs are raised. */
+static void leave_autocast(struct vram_machine *m, struct vram_value *out)
+{
+    bool in_loss = m->in_loss;
+    uint32_t at = m->at;
+    uint16_t op = m->op;
+    m->at = UINT32_MAX; /* no line of a template */
+    m->in_loss = false;
+    m->op = VRAM_OP_LOOP;
+    vram_autocast_leave(m);
+    if (m->training) {
+        struct vram_value wide = to_fp32(m, *out, 0);
+        vram_value_drop(m, *out);
+        *out = wide;
+    }
+    m->at = at;
+    m->in_loss = in_loss;
+    m->op = op;
+}
+
+struct vram_value vram_loop_forward(struct vram_loop *l, struct vram_call *call)
 {
     struct vram_machine *m = &l->m;
     struct vram_value out;
-    if (l->s->autocast != VRAM_DT_NONE)
+    if (l->s->autocast != VRAM_DT_NONE) {
         vram_autocast_enter(m, l->s->autocast);
+        m->finish = leave_autocast;
+    }
     vram_call_module(m, 0, call, &out);
     m->at = UINT32_MAX; /* what follows is no line of a template */
-    if (l->s->autocast != VRAM_DT_NONE) {
-        vram_autocast_leave(m);
-        m->op = VRAM_OP_LOOP;
-        struct vram_value wide = m->training ? to_fp32(l, out, 0) : vram_value_hold(out);
-        vram_value_drop(m, out);
-        out = wide;
-    }
     return out;
 }
 
-static struct vram_handle *field(struct vram_loop *l, struct vram_value v, const char *name)
+struct vram_handle *vram_loop_field(struct vram_loop *l, struct vram_value v, const char *name)
 {
     for (uint32_t i = 0; v.kind == VRAM_V_BOX && v.u.box->kind == VRAM_BOX_RECORD && i < v.u.box->n;
          i++)
@@ -141,9 +155,9 @@ static struct vram_handle *run_op(struct vram_loop *l, const char *name, struct 
 static struct vram_handle *loss_of(struct vram_loop *l, struct vram_value out)
 {
     static const char *const fields[] = {"logits", "last_hidden_state", "pooler_output"};
-    struct vram_handle *loss = vram_hold(field(l, out, "loss"));
+    struct vram_handle *loss = vram_hold(vram_loop_field(l, out, "loss"));
     for (size_t i = 0; !loss && i < sizeof fields / sizeof *fields; i++) {
-        struct vram_handle *x = field(l, out, fields[i]);
+        struct vram_handle *x = vram_loop_field(l, out, fields[i]);
         if (!x)
             continue;
         struct vram_handle *wide = vram_cast(&l->m, x, VRAM_DT_F32);
@@ -176,7 +190,7 @@ static const char *prefix(struct vram_loop *l, int step, int64_t micro)
 
 /* A thread's first product makes its cuBLAS workspace, which stays: one of the thread that runs
  * forward, one of autograd's; in the worst case more streams have theirs. */
-static void cublas_workspace(struct vram_loop *l, uint64_t low, uint64_t high)
+void vram_loop_cublas(struct vram_loop *l, uint64_t low, uint64_t high)
 {
     int sm = l->m.sm;
     const struct vram_constant_row *c =
@@ -193,15 +207,17 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     struct vram_machine *m = &l->m;
     const struct vram_strategy_row *row = l->s->strategy;
     struct vram_call call;
-    struct vram_handle *items = l->top->forward.rest ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
+    bool labels = vram_loop_field(l, batch_, "labels") != NULL; /* the Trainer counts them */
+    struct vram_handle *items =
+        l->top->forward.rest && labels ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
     vram_phase(m, "forward");
     if (!l->run->saved_event)
-        cublas_workspace(l, 1, 1);
+        vram_loop_cublas(l, 1, 1);
     if (row->forward_begin)
         row->forward_begin(&l->strategy);
     convert_inputs(l, batch_);
-    call_with(l, batch_, items, &call);
-    struct vram_value out = forward(l, &call);
+    vram_loop_call_with(l, batch_, items, &call);
+    struct vram_value out = vram_loop_forward(l, &call);
     struct vram_handle *loss = loss_of(l, out);
     vram_value_drop(m, out);
     vram_drop(m, items);
@@ -212,12 +228,13 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     }
     vram_phase(m, "backward");
     if (first)
-        cublas_workspace(l, 0, 3);
+        vram_loop_cublas(l, 0, 3);
     m->op = VRAM_OP_BACKWARD;
     if (row->backward_begin)
         row->backward_begin(&l->strategy);
     vram_backward(m, loss, NULL);
     vram_drop(m, loss);
+    vram_optimizer_backward_end(&l->optimizer);
     if (row->backward_end)
         row->backward_end(&l->strategy);
     m->op = VRAM_OP_LOOP;
@@ -233,17 +250,33 @@ static void zero_grad(struct vram_loop *l)
             vram_let_go(m, &m->params[i]->grad);
 }
 
+/* From the second on the micro-batches of a step are alike, but for the last, at which strategies work:
+ * of many the first are run and the last one. */
+enum { MICRO_STEPS = 256 /* of all steps together */, MICRO_LEAST = 8 };
+
+static int64_t micro_run(const struct vram_loop *l)
+{
+    int64_t n = l->s->accumulation, most = MICRO_STEPS / l->s->steps;
+    most = most < MICRO_LEAST ? MICRO_LEAST : most;
+    return n <= most || l->s->run_every_step ? n : most;
+}
+
 static void step(struct vram_loop *l, int number)
 {
     struct vram_machine *m = &l->m;
+    int64_t first = micro_run(l) - 1; /* so many, and the last one */
     const struct vram_strategy_row *row = l->s->strategy;
     int64_t n = l->s->accumulation;
     struct vram_value *batches = vram_machine_alloc(m, (size_t)n, sizeof *batches);
     m->phase_prefix = prefix(l, number, 0);
     vram_phase(m, "inputs");
     for (int64_t i = 0; i < n; i++)
-        batches[i] = batch(l);
+        batches[i] = vram_loop_batch(l);
     for (int64_t i = 0; i < n; i++) {
+        if (i >= first && i < n - 1) {
+            convert_inputs(l, batches[i]); /* all that such a one leaves behind */
+            continue;
+        }
         m->phase_prefix = prefix(l, number, i + 1);
         l->strategy.micro = (uint32_t)i;
         micro_step(l, batches[i]);
@@ -267,20 +300,29 @@ static void step(struct vram_loop *l, int number)
         vram_value_drop(m, batches[i]);
 }
 
+/* .grad of a leaf is set: the strategy's hook first, then an optimizer that does not wait */
+static void step_in_backward(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
+{
+    struct vram_strategy *s = m->strategy;
+    if (s->row->accumulated)
+        s->row->accumulated(m, leaf, g);
+    vram_optimizer_accumulated(s->optimizer, leaf);
+}
+
 void vram_loop_start(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     uint32_t n = 0;
     m->training = m->grad = true;
-    l->strategy = (struct vram_strategy){.m = m, .setup = l->s, .row = l->s->strategy,
-                                         .optimizer = &l->optimizer};
     l->strategy.params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < m->tree->nparams; i++)
         if (l->run->requires_grad[i])
             l->strategy.params[n++] = m->params[i];
     l->strategy.n = n;
     m->strategy = &l->strategy;
-    m->accumulated = l->s->strategy->accumulated;
+    m->accumulated = l->s->in_backward ? step_in_backward : l->s->strategy->accumulated;
+    m->inputs_left = vram_machine_alloc(m, m->tree->nscopes, sizeof *m->inputs_left);
+    m->around = l->s->strategy->around;
     vram_optimizer_init(&l->optimizer, m, l->s);
     if (l->s->strategy->init) {
         m->op = VRAM_OP_STRATEGY;
@@ -292,30 +334,25 @@ void vram_loop_start(struct vram_loop *l)
 void vram_loop_train(struct vram_loop *l)
 {
     vram_loop_start(l);
+    int64_t n = l->s->accumulation, run = micro_run(l);
+    if (run < n && vram_find(l->m.cx, VRAM_F_STEPS_SAMPLED, "accumulation",
+                             "%lld of %lld micro-batches of a step are run, the last one among them: the "
+                             "others are like the one before", (long long)run, (long long)n))
+        vram_throw_memory(&l->m);
     size_t from = l->m.events->n;
     uint32_t first = (uint32_t)l->m.events->nstorages;
     step(l, 1);
+    if (!vram_plan_is(l->s->plan, VRAM_KEY_LENGTHS, "fixed")) {
+        l->m.events->varied_from = from;
+        l->m.events->varied_to = l->m.events->n;
+    }
+    vram_optimizer_report(&l->optimizer);
     /* a strategy that changes its buffers between steps, or an optimizer that makes state anew, has
      * to be run */
-    bool alike = !l->s->strategy->forward_begin && !l->s->optimizer->remakes_state &&
+    bool alike = !l->s->strategy->changes && !vram_optimizer_varies(l->s->optimizer) &&
                  !l->s->run_every_step;
     if (!alike || !vram_steps_repeat(&l->m, from, first, l->s->steps))
         for (int i = 2; i <= l->s->steps; i++)
             step(l, i);
     vram_optimizer_finish(&l->optimizer); /* the run is over */
-}
-
-void vram_loop_infer(struct vram_loop *l)
-{
-    struct vram_machine *m = &l->m;
-    struct vram_call call;
-    vram_phase(m, "forward");
-    cublas_workspace(l, 1, 1);
-    struct vram_value b = batch(l);
-    call_with(l, b, NULL, &call);
-    struct vram_value out = forward(l, &call);
-    vram_value_drop(m, out);
-    if (!l->s->card && !l->s->padded) /* the oracle keeps the mask that it did not hand over */
-        vram_hold(field(l, b, "attention_mask"));
-    vram_value_drop(m, b);
 }

@@ -62,12 +62,17 @@ uint32_t vram_share_scale(struct vram_machine *m, uint32_t share, uint64_t bytes
     return (uint32_t)e->nshares;
 }
 
+struct vram_handle *vram_flat_new(struct vram_machine *m, uint64_t elements, enum vram_dtype dtype)
+{
+    int64_t shape[1] = {(int64_t)elements};
+    return vram_new(m, shape, 1, dtype, NULL);
+}
+
 struct vram_handle *vram_shared_new(struct vram_machine *m, uint64_t elements,
                                     enum vram_dtype dtype, enum vram_category category,
                                     struct vram_handle *const *params, uint32_t n)
 {
-    int64_t shape[1] = {(int64_t)elements};
-    struct vram_handle *x = vram_new(m, shape, 1, dtype, NULL);
+    struct vram_handle *x = vram_flat_new(m, elements, dtype);
     vram_set_category(m, x, category);
     if (x->storage) {
         struct vram_storage_row *row = &m->events->storages[x->storage->id];

@@ -5,189 +5,15 @@
  *
  * The rank that is followed is the one whose partition touches the most gradient elements.
  */
-#include <string.h>
-
-#include "base/math.h"
-#include "train/strategy.h"
-
-/* Where a parameter lies in its flat group. */
-struct place {
-    uint8_t group;
-    uint64_t from;
-};
-
-struct group {
-    struct vram_handle **params; /* in registration order */
-    uint32_t n;
-    uint64_t elements;           /* padded to a multiple of 2·ranks */
-    uint64_t partition;          /* elements of one rank */
-    struct vram_handle *flat;    /* 16-bit weights of the group; the parameters are views of it */
-    struct vram_handle *padding; /* of the rank's gradients: zeros behind the last parameter */
-    struct vram_handle master;   /* the fp32 partition as a parameter of the optimizer */
-};
-
-struct zero {
-    struct group group[2];
-    uint64_t rank;               /* that is followed */
-    bool *mine;                  /* by parameter of the tree: touches the rank's partition */
-    struct place *place;         /* by parameter of the tree */
-    uint64_t mine_elements;      /* of all parameters that do, whole */
-    uint64_t bucket_size;        /* elements */
-    struct vram_handle *ipg[2];
-    int buffers;                 /* two with overlap_comm */
-    bool setup_pending;          /* buffers are made at the first gradient */
-    bool contiguous;             /* gradients move into buckets and into the partition's buffer */
-    bool scatter;                /* pieces of a bucket are reduced for their owners */
-    uint64_t filled;
-    struct vram_handle **in_bucket;
-    uint32_t nin_bucket;
-    struct vram_handle *own;     /* gradients of the partition, of this backward */
-    struct vram_handle *kept;    /* of earlier backwards of the step */
-    struct vram_handle **kept_each; /* of its own storage: by parameter of the tree */
-    bool *came;                  /* by parameter of the tree: had a gradient in this backward */
-};
+#include "train/zero.h"
 
 static uint64_t elements_of(const struct vram_handle *p) { return (uint64_t)vram_numel(p); }
-
-/* ---- partitions --------------------------------------------------------------------------- */
-
-/* Elements of the parameters that a rank's slice of a group touches. */
-static uint64_t touched(const struct group *g, uint64_t rank, bool *mine)
-{
-    uint64_t from = rank * g->partition, to = from + g->partition, at = 0, sum = 0;
-    for (uint32_t i = 0; i < g->n; i++) {
-        uint64_t end = at + elements_of(g->params[i]);
-        if (end > from && at < to) {
-            sum += end - at;
-            if (mine)
-                mine[g->params[i]->param] = true;
-        }
-        at = end;
-    }
-    return sum;
-}
-
-static void choose_rank(struct vram_strategy *s, struct zero *z)
-{
-    uint64_t ranks = (uint64_t)s->setup->ranks, best = 0;
-    uint64_t tries = ranks < 4096 ? ranks : 4096;
-    for (uint64_t r = 0; r < tries; r++) {
-        uint64_t sum = touched(&z->group[0], r, NULL) + touched(&z->group[1], r, NULL);
-        if (sum > best || r == 0) {
-            best = sum;
-            z->rank = r;
-        }
-    }
-    z->mine = vram_machine_alloc(s->m, s->m->tree->nparams, sizeof *z->mine);
-    z->mine_elements = touched(&z->group[0], z->rank, z->mine) +
-                       touched(&z->group[1], z->rank, z->mine);
-}
-
-/* ---- init --------------------------------------------------------------------------------- */
-
-static void flatten(struct vram_strategy *s, struct group *g)
-{
-    struct vram_machine *m = s->m;
-    uint64_t usable = s->setup->gpu ? s->setup->gpu->usable_bytes : UINT64_MAX, bytes = 0;
-    enum vram_dtype dtype = (enum vram_dtype)g->params[0]->dtype;
-    uint64_t own = 0;
-    for (uint32_t i = 0; i < g->n; i++)
-        own += elements_of(g->params[i]);
-    if (g->n == 1 && g->elements == own)
-        return; /* one tensor without padding is flat already */
-    vram_dtype_bytes(dtype, g->elements, &bytes);
-    /* built on the card when it has room for both copies, else by way of host memory */
-    vram_empty_cache(m);
-    bool room = m->live <= usable && usable - m->live >= bytes;
-    if (room) {
-        int64_t padding[1] = {(int64_t)(g->elements - own)};
-        struct vram_handle *zeros = vram_new(m, padding, 1, dtype, NULL);
-        g->flat = vram_shared_new(m, g->elements, dtype, VRAM_CAT_PARAMETER, g->params, g->n);
-        vram_drop(m, zeros);
-    }
-    for (uint32_t i = 0; i < g->n && !room; i++)
-        vram_storage_move(m, g->params[i], NULL);
-    if (!room)
-        vram_empty_cache(m);
-    if (!room)
-        g->flat = vram_shared_new(m, g->elements, dtype, VRAM_CAT_PARAMETER, g->params, g->n);
-    for (uint32_t i = 0; i < g->n; i++)
-        vram_storage_move(m, g->params[i], g->flat);
-}
-
-/* The rank's partition is cloned, then raised: fp32 weights need no second copy. */
-static struct vram_handle *master_of(struct vram_strategy *s, const struct group *g)
-{
-    struct vram_machine *m = s->m;
-    struct vram_handle *clone = NULL;
-    if (s->setup->dtype != VRAM_DT_F32)
-        clone = vram_shared_new(m, g->partition, s->setup->dtype, VRAM_CAT_TEMPORARY, g->params, g->n);
-    struct vram_handle *master =
-        vram_shared_new(m, g->partition, VRAM_DT_F32, VRAM_CAT_OPTIMIZER, g->params, g->n);
-    vram_drop(m, clone);
-    return master;
-}
-
-static void init_group(struct vram_strategy *s, struct zero *z, int which)
-{
-    struct vram_machine *m = s->m;
-    struct group *g = &z->group[which];
-    uint64_t align = 2 * (uint64_t)s->setup->ranks;
-    g->params = s->optimizer->params[which];
-    g->n = s->optimizer->n[which];
-    for (uint32_t i = 0; i < g->n; i++) {
-        z->place[g->params[i]->param] = (struct place){(uint8_t)which, g->elements};
-        g->elements += elements_of(g->params[i]);
-    }
-    g->elements = vram_round_up(g->elements, align);
-    g->partition = g->elements / (uint64_t)s->setup->ranks;
-    if (!g->n)
-        return;
-    flatten(s, g);
-    struct vram_handle *master = master_of(s, g);
-    g->master = *master;
-    g->master.param = m->tree->nparams + (uint32_t)which;
-    s->optimizer->share[which] = m->events->storages[master->storage->id].share;
-}
-
-void vram_zero_init(struct vram_strategy *s)
-{
-    struct vram_machine *m = s->m;
-    struct zero *z = vram_machine_alloc(m, 1, sizeof *z);
-    struct vram_handle *zeros[2] = {NULL, NULL};
-    int64_t bucket = vram_plan_int(s->setup->plan, VRAM_KEY_ZERO_REDUCE_BUCKET_SIZE);
-    s->own = z;
-    m->scope = 0;
-    if (bucket == VRAM_PLAN_AUTO) {
-        const struct vram_config *root = m->tree->scopes[0].config;
-        const struct vram_config *text = vram_config_get_text(m->cx, root, "text_config");
-        const struct vram_config *h = vram_config_get_text(m->cx, text ? text : root, "hidden_size");
-        bucket = h && h->type == VRAM_CONFIG_INT ? h->integer * h->integer : 500000000;
-    }
-    z->bucket_size = (uint64_t)bucket;
-    z->in_bucket = vram_machine_alloc(m, s->n ? s->n : 1, sizeof(struct vram_handle *));
-    z->place = vram_machine_alloc(m, m->tree->nparams, sizeof *z->place);
-    z->kept_each = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
-    z->came = vram_machine_alloc(m, m->tree->nparams, sizeof *z->came);
-    z->contiguous = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_CONTIGUOUS_GRADIENTS, true);
-    z->scatter = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_REDUCE_SCATTER, true);
-    for (int g = 0; g < 2; g++)
-        init_group(s, z, g);
-    choose_rank(s, z);
-    /* initialize_optimizer_states: zero gradients of all groups at once, then dropped */
-    for (int g = 0; g < 2; g++)
-        if (z->group[g].n)
-            zeros[g] = vram_shared_new(m, z->group[g].partition, VRAM_DT_F32, VRAM_CAT_GRADIENT,
-                                       z->group[g].params, z->group[g].n);
-    vram_drop(m, zeros[0]);
-    vram_drop(m, zeros[1]);
-}
 
 /* ---- backward: buckets -------------------------------------------------------------------- */
 
 void vram_zero_backward_begin(struct vram_strategy *s)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     bool overlap = vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_OVERLAP_COMM, false);
     z->setup_pending = z->contiguous && !z->ipg[0];
     z->buffers = overlap ? 2 : 1;
@@ -195,7 +21,7 @@ void vram_zero_backward_begin(struct vram_strategy *s)
 
 static void setup_buckets(struct vram_strategy *s)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     int64_t shape[1] = {(int64_t)z->bucket_size};
     if (!z->setup_pending)
         return;
@@ -205,12 +31,50 @@ static void setup_buckets(struct vram_strategy *s)
         z->ipg[i] = vram_new(s->m, shape, 1, s->setup->dtype, NULL);
 }
 
+/* Elements of a parameter that lie in the rank's partition of its group. */
+static uint64_t piece_of(const struct vram_zero *z, const struct vram_zero_group *g, uint32_t i)
+{
+    uint64_t from = z->rank * g->partition, to = from + g->partition;
+    uint64_t at = z->place[g->params[i]->param].from, end = at + elements_of(g->params[i]);
+    at = at > from ? at : from;
+    end = end < to ? end : to;
+    return end > at ? end - at : 0;
+}
+
+static bool last_micro(const struct vram_strategy *s)
+{
+    return s->micro + 1 == (uint64_t)s->setup->accumulation;
+}
+
+/* copy_grads_in_partition with offload: summed on the host over the micro-batches, then the rank's piece
+ * goes there in fp32. */
+static void send_to_host(struct vram_strategy *s, struct vram_handle *p)
+{
+    struct vram_zero *z = s->own;
+    struct vram_zero_group *g = &z->group[z->place[p->param].group];
+    uint64_t bytes = 0;
+    uint32_t i = 0;
+    if (s->setup->accumulation > 1 && !z->on_host[p->param]) {
+        vram_dtype_bytes(s->setup->dtype, elements_of(p), &bytes);
+        vram_host_pin(s, bytes);
+        z->on_host[p->param] = true;
+    }
+    while (g->params[i] != p)
+        i++;
+    if (last_micro(s)) {
+        vram_let_go(s->m, &z->norms[p->param]);
+        z->norms[p->param] = vram_offload_piece(s, piece_of(z, g, i), s->setup->dtype);
+    }
+}
+
 /* A gradient of the rank's partition moves into the partition's own buffer, made at the first one. */
 static void keep_own(struct vram_strategy *s, struct vram_handle *p)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     bool mine = z->mine[p->param];
-    if (mine && z->contiguous && !z->own)
+    if (mine && vram_offloads(s))
+        send_to_host(s, p);
+    else if (mine && z->contiguous && !z->own)
         z->own = vram_shared_new(s->m, z->mine_elements, s->setup->dtype, VRAM_CAT_GRADIENT,
                                  s->params, s->n);
     if (z->contiguous || (s->row->partitions_gradients && !mine))
@@ -246,12 +110,12 @@ static void add_piece(struct pieces *p, uint64_t owner, uint64_t elements, bool 
 /* average_tensor: the parts of a bucket by the ranks that own them; neighbours of one owner are one */
 static void reduce_bucket(struct vram_strategy *s)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     struct pieces p = {.s = s, .limit = z->contiguous ? z->bucket_size : UINT64_MAX, .last = UINT64_MAX};
     if (z->contiguous && !z->scatter)
         return; /* the whole bucket as it is */
     for (uint32_t i = 0; i < z->nin_bucket; i++) {
-        const struct place *place = &z->place[z->in_bucket[i]->param];
+        const struct vram_zero_place *place = &z->place[z->in_bucket[i]->param];
         uint64_t part = z->group[place->group].partition, at = place->from;
         uint64_t end = at + elements_of(z->in_bucket[i]);
         if (!z->contiguous)
@@ -268,7 +132,7 @@ static void reduce_bucket(struct vram_strategy *s)
 /* reduce_ipg_grads */
 static void flush(struct vram_strategy *s)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     s->m->scope = 0;
     reduce_bucket(s);
     for (uint32_t i = 0; i < z->nin_bucket; i++)
@@ -280,7 +144,7 @@ static void flush(struct vram_strategy *s)
 /* reduce_independent_p_g_buckets_and_remove_grads; what is larger than the bucket waits as it is */
 static void reduce(struct vram_strategy *s, struct vram_handle *p)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     uint64_t n = elements_of(p);
     if (z->filled + n > z->bucket_size)
         flush(s);
@@ -294,11 +158,6 @@ static void reduce(struct vram_strategy *s, struct vram_handle *p)
 static bool overlaps(const struct vram_strategy *s)
 {
     return vram_plan_on(s->setup->plan, VRAM_KEY_ZERO_OVERLAP_COMM, false);
-}
-
-static bool last_micro(const struct vram_strategy *s)
-{
-    return s->micro + 1 == (uint64_t)s->setup->accumulation;
 }
 
 /* Stage 2 reduces in every backward, stage 1 in the step's last one: as gradients come when it
@@ -319,17 +178,7 @@ void vram_zero_accumulated(struct vram_machine *m, struct vram_handle *leaf, str
     m->op = op;
 }
 
-/* Elements of a parameter that lie in the rank's partition of its group. */
-static uint64_t piece_of(const struct zero *z, const struct group *g, uint32_t i)
-{
-    uint64_t from = z->rank * g->partition, to = from + g->partition;
-    uint64_t at = z->place[g->params[i]->param].from, end = at + elements_of(g->params[i]);
-    at = at > from ? at : from;
-    end = end < to ? end : to;
-    return end > at ? end - at : 0;
-}
-
-static uint64_t covered(const struct zero *z, const struct group *g, uint32_t *pieces)
+static uint64_t covered(const struct vram_zero *z, const struct vram_zero_group *g, uint32_t *pieces)
 {
     uint64_t sum = 0;
     *pieces = 0;
@@ -343,9 +192,9 @@ static uint64_t covered(const struct zero *z, const struct group *g, uint32_t *p
 
 /* Without the partition's buffer each gradient of the rank is kept as it came; one that did not come
  * is made of zeros.  What is there already takes the new one up: *later, which holds it until then. */
-static void keep_each(struct vram_strategy *s, const struct group *g, struct vram_handle **later)
+static void keep_each(struct vram_strategy *s, const struct vram_zero_group *g, struct vram_handle **later)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     for (uint32_t i = 0; i < g->n; i++) {
         struct vram_handle *p = g->params[i], *new = NULL, **kept = &z->kept_each[p->param];
         s->m->scope = s->m->tree->params[p->param].scope;
@@ -372,7 +221,7 @@ static void drop_all(struct vram_machine *m, struct vram_handle **list, uint32_t
 }
 
 /* Behind the last backward partitions that no parameter fills get zeros. */
-static void fill_up(struct vram_strategy *s, struct group *g)
+static void fill_up(struct vram_strategy *s, struct vram_zero_group *g)
 {
     uint32_t pieces;
     uint64_t n = covered(s->own, g, &pieces);
@@ -385,10 +234,16 @@ static void fill_up(struct vram_strategy *s, struct group *g)
  * step already has. */
 static void epilogue(struct vram_strategy *s)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     struct vram_machine *m = s->m;
     struct vram_handle **later[2];
     flush(s);
+    for (uint32_t i = 0; vram_offloads(s) && i < s->n; i++)
+        vram_let_go(m, &s->params[i]->grad);
+    for (int i = 0; vram_offloads(s) && i < 2; i++)
+        vram_let_go(m, &z->ipg[i]);
+    if (vram_offloads(s))
+        return;
     if (!z->kept)
         z->kept = vram_hold(z->own);
     for (int g = 0; g < 2; g++) {
@@ -419,7 +274,7 @@ bool vram_zero_synchronises(const struct vram_strategy *s)
 
 void vram_zero_synchronise(struct vram_strategy *s)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     for (int g = 0; g < 2 && !overlaps(s); g++)
         for (uint32_t i = 0; i < z->group[g].n; i++)
             if (z->group[g].params[i]->grad)
@@ -429,34 +284,22 @@ void vram_zero_synchronise(struct vram_strategy *s)
 
 /* ---- step --------------------------------------------------------------------------------- */
 
-/* get_grad_norm_direct: each piece of the partition is cast to float64, one after the other; then the
- * stack of their norms and its squares. */
-static void norm(struct vram_strategy *s, const struct group *g)
+static void norm(struct vram_strategy *s, const struct vram_zero_group *g)
 {
-    struct vram_machine *m = s->m;
-    struct vram_handle **norms = vram_machine_alloc(m, g->n ? g->n : 1, sizeof *norms);
-    int64_t n[1] = {0};
+    struct vram_zero_piece *pieces = vram_machine_alloc(s->m, g->n ? g->n : 1, sizeof *pieces);
+    uint32_t n = 0;
     for (uint32_t i = 0; i < g->n; i++) {
-        int64_t shape[1] = {(int64_t)piece_of(s->own, g, i)};
-        if (!shape[0])
-            continue;
-        m->scope = m->tree->params[g->params[i]->param].scope;
-        struct vram_handle *wide = vram_new(m, shape, 1, VRAM_DT_F64, NULL);
-        norms[n[0]++] = vram_new_scalar(m, VRAM_DT_F64);
-        vram_drop(m, wide);
+        uint64_t elements = piece_of(s->own, g, i);
+        if (elements)
+            pieces[n++] = (struct vram_zero_piece){g->params[i]->param, elements};
     }
-    m->scope = 0;
-    struct vram_handle *stack = vram_new(m, n, 1, VRAM_DT_F64, NULL);
-    vram_drop(m, vram_new(m, n, 1, VRAM_DT_F64, NULL));
-    vram_drop(m, stack);
-    while (n[0])
-        vram_drop(m, norms[--n[0]]);
+    vram_zero_norm(s, pieces, n);
 }
 
 /* The gradients of a group's partition are let go; with the last group their buffer. */
-static void forget(struct vram_strategy *s, struct group *g, bool last)
+static void forget(struct vram_strategy *s, struct vram_zero_group *g, bool last)
 {
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     vram_let_go(s->m, &g->padding);
     for (uint32_t i = 0; i < g->n; i++)
         vram_let_go(s->m, &z->kept_each[g->params[i]->param]);
@@ -465,7 +308,7 @@ static void forget(struct vram_strategy *s, struct group *g, bool last)
 }
 
 /* Joined (a single piece is used where it lies), raised to fp32, stepped on. */
-static void step_group(struct vram_strategy *s, struct group *g, int which, bool last)
+static void step_group(struct vram_strategy *s, struct vram_zero_group *g, int which, bool last)
 {
     struct vram_machine *m = s->m;
     uint32_t pieces;
@@ -481,10 +324,7 @@ static void step_group(struct vram_strategy *s, struct group *g, int which, bool
     }
     if (g->master.grad)
         forget(s, g, last);
-    struct vram_handle *one[1] = {&g->master};
-    m->op = VRAM_OP_OPTIMIZER;
-    s->optimizer->row->step(s->optimizer, one, 1, which == 0);
-    m->op = VRAM_OP_STRATEGY;
+    vram_zero_update(s, &g->master, which == s->optimizer->decayed);
     vram_let_go(m, &g->master.grad);
     forget(s, g, last);
 }
@@ -492,9 +332,14 @@ static void step_group(struct vram_strategy *s, struct group *g, int which, bool
 void vram_zero_step(struct vram_strategy *s)
 {
     struct vram_machine *m = s->m;
-    struct zero *z = s->own;
+    struct vram_zero *z = s->own;
     m->op = VRAM_OP_STRATEGY;
-    if (!s->optimizer->row->step) {
+    if (vram_offloads(s)) {
+        drop_all(m, z->norms, m->tree->nparams);
+        vram_offload_step(s, z->group[0].partition + z->group[1].partition);
+        return;
+    }
+    if (s->optimizer->row->no_step) {
         for (int g = 0; g < 2; g++)
             forget(s, &z->group[g], true);
         return;

@@ -22,12 +22,10 @@ static int read_config(struct vram_loading *l, const char *name, bool given)
     VRAM_TRY(given ? vram_source_open_given(cx, &l->folder, name, &source, &presence)
                    : vram_source_open(cx, &l->folder, name, &source, &presence));
     l->config_name = source.name;
-    if (presence == VRAM_ESCAPING || presence == VRAM_DANGLING)
-        return vram_find(cx, VRAM_F_NO_CONFIG, source.name,
-                         "this is a link %s",
-                         presence == VRAM_ESCAPING
-                             ? "that leads out of the model's folder; it was not followed"
-                             : "to a file that is not there");
+    l->config_link = presence == VRAM_ESCAPING
+                         ? "a link that leads out of the model's folder; it was not followed"
+                     : presence == VRAM_DANGLING ? "a link to a file that is not there"
+                                                 : NULL;
     if (presence != VRAM_PRESENT)
         return VRAM_OK;
     int rc = vram_source_json(cx, &source, &l->buffer);
@@ -109,7 +107,9 @@ static int no_config(struct vram_loading *l)
     if (l->config)
         return VRAM_OK;
     return vram_find(l->cx, VRAM_F_NO_CONFIG, l->config_name,
-                     "the file is not there: parameters are exact, what the model runs is unknown");
+                     "%s%s: parameters are exact, what the model runs is unknown",
+                     l->config_link ? "this is " : "the file is not there",
+                     l->config_link ? l->config_link : "");
 }
 
 int vram_load_folder(struct vram_loading *l, const struct vram_folder *folder)
@@ -140,7 +140,7 @@ int vram_load_config(struct vram_loading *l, const struct vram_folder *folder, c
     VRAM_TRY(read_config(l, name, true));
     if (!l->config)
         return vram_fail(l->cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "the file went away");
-    VRAM_TRY(vram_find(l->cx, VRAM_F_NO_WEIGHTS, l->config_name,
+    VRAM_TRY(vram_find(l->cx, VRAM_F_CONFIG_ALONE, l->config_name,
                        "sizes come from this file alone, no weights were looked for"));
     l->out->partial = true;
     return conclude(l);

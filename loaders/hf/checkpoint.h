@@ -27,10 +27,12 @@ struct vram_loading {
     struct vram_tensors tensors;
     struct vram_files files;
     const char *config_name; /* "config.json", for messages */
+    const char *config_link; /* it is a link that was not followed: why; else NULL */
     struct vram_config *config;
     const struct vram_naming *naming;
     bool trouble;  /* weights are missing, and a finding says which */
     bool optional; /* a folder without weights is fine */
+    bool placed;   /* an error says where its file lies, not only below which folder */
 };
 
 /* A folder with config.json, weights, or both. */

@@ -34,6 +34,28 @@ static const struct range {
     {"vocab_size", 1, 1 << 28},
 };
 
+/* Keys with a few words as values; transformers refuses others. */
+static const struct words {
+    const char *key, *all; /* " a b " */
+} words[] = {
+    {"layer_types", " full_attention sliding_attention "}, /* as the decoders here have them */
+    {"vision_feature_select_strategy", " default full "},
+};
+
+static int check_words(struct vram_cx *cx, const char *name, const char *key,
+                       const struct vram_config *v)
+{
+    const char *text = vram_sym_text(cx->syms, v->text);
+    char shown[80], spaced[96];
+    vram_escape(shown, sizeof shown, text, strlen(text));
+    snprintf(spaced, sizeof spaced, " %s ", shown);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].key, key) && (strchr(shown, ' ') || !strstr(words[i].all, spaced)))
+            return vram_config_fail(cx, name, v, VRAM_E_RANGE, "'%s' is none of:%.*s", shown,
+                                    (int)strlen(words[i].all) - 1, words[i].all);
+    return VRAM_OK;
+}
+
 static const char *const type_names[] = {"null", "true or false", "an integer",
                                          "a number", "a string", "a list", "an object"};
 
@@ -95,7 +117,9 @@ static int check(struct vram_cx *cx, const char *name, struct vram_config *v,
     if (v->type != k->type && !(v->type == VRAM_CONFIG_INT && k->type == VRAM_CONFIG_FLOAT))
         return vram_config_fail(cx, name, v, VRAM_E_FORMAT, "%s expected, found %s",
                                 type_names[k->type], found(v));
-    return v->type == VRAM_CONFIG_INT ? check_range(cx, name, v) : VRAM_OK;
+    return v->type == VRAM_CONFIG_INT      ? check_range(cx, name, v)
+           : v->type == VRAM_CONFIG_STRING ? check_words(cx, name, k->key, v)
+                                           : VRAM_OK;
 }
 
 static int set_default(struct vram_cx *cx, struct vram_config *v, const struct vram_class_key *k)
@@ -162,10 +186,21 @@ static int heads(struct vram_cx *cx, const char *name, const struct vram_config 
                             (long long)m->integer, (long long)hidden);
 }
 
+static int layer_types(struct vram_cx *cx, const char *name, const struct vram_config *v)
+{
+    const struct vram_config *list = vram_config_get_text(cx, v, "layer_types");
+    bool is_list = list && list->type == VRAM_CONFIG_ARRAY;
+    for (const struct vram_config *m = is_list ? list->first : NULL; m; m = m->next)
+        if (m->type == VRAM_CONFIG_STRING)
+            VRAM_TRY(check_words(cx, name, "layer_types", m));
+    return VRAM_OK;
+}
+
 static int whole(struct vram_cx *cx, const char *name, struct vram_config *v,
                  const struct vram_class *class)
 {
     VRAM_TRY(keys(cx, name, v, class));
+    VRAM_TRY(layer_types(cx, name, v));
     VRAM_TRY(heads(cx, name, v, class));
     return class->derive ? class->derive(cx, v) : VRAM_OK;
 }

@@ -35,6 +35,10 @@ static int picture(struct vram_loading *l)
     struct vram_config *root = l->config;
     const struct vram_config *layer = vram_config_get_text(cx, root, "mm_vision_select_layer");
     const char *feature = vram_config_text(cx, root, "mm_vision_select_feature", "patch");
+    if (strcmp(feature, "patch") != 0 && strcmp(feature, "cls_patch") != 0)
+        return vram_config_fail(cx, l->config_name,
+                                vram_config_get_text(cx, root, "mm_vision_select_feature"),
+                                VRAM_E_RANGE, "patch or cls_patch expected");
     if (layer && !vram_config_get_text(cx, root, "vision_feature_layer"))
         VRAM_TRY(vram_config_copy(cx, root, "vision_feature_layer", layer, VRAM_ORIGIN_DERIVED));
     if (!vram_config_get_text(cx, root, "vision_feature_select_strategy"))

@@ -192,7 +192,14 @@ static int load(struct vram_loading *l, struct tower *t, const char *named, bool
     size_t n;
     const char *last = vram_path_last(named, &n);
     if (given) {
-        VRAM_TRY(vram_folder_open(cx, given, "vision tower: ", &t->own.folder));
+        char shown[240];
+        vram_escape(shown, sizeof shown - 1, given, strlen(given));
+        if (shown[0] && shown[strlen(shown) - 1] != '/')
+            strcat(shown, "/");
+        const char *prefix = vram_arena_strndup(cx->arena, shown, strlen(shown));
+        if (!prefix)
+            return vram_fail_memory(cx);
+        VRAM_TRY(vram_folder_open(cx, given, prefix, &t->own.folder));
         VRAM_TRY(vram_cache_snapshot(cx, &t->own.folder));
     } else if (want_tensors || !vram_tower_known(last, n)) {
         VRAM_TRY(beside(l, named, &t->own.folder, &found));
@@ -222,6 +229,10 @@ int vram_tower_load(struct vram_loading *l, const char *named, bool want_tensors
     struct tower t = {
         .own = {.cx = l->cx, .options = l->options, .out = &unused, .optional = true}};
     int rc = load(l, &t, named, want_tensors);
+    if (rc && l->options->vision_tower) {
+        vram_where(l->cx, "%s", l->options->vision_tower);
+        l->placed = true;
+    }
     vram_loading_finish(&t.own);
     return rc;
 }

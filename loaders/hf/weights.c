@@ -236,6 +236,10 @@ static int none(struct weights *w)
                          "config.json alone");
     if (l->config)
         return VRAM_OK;
+    if (l->config_link)
+        return vram_fail(l->cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "config.json is %s, and %s",
+                         l->config_link,
+                         l->trouble ? "no weight file can be read" : "there are no weights");
     return vram_fail(l->cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "%s",
                      l->trouble
                          ? "no weight file can be read and there is no config.json"

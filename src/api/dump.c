@@ -194,7 +194,10 @@ static int plan(struct dump *d)
     for (size_t i = 0; i < vram_report_setting_count(d->report); i++) {
         vram_report_setting_view s = {.size = sizeof s};
         vram_report_setting(d->report, i, &s);
-        vram_text_printf(d->out, "%s = %s  %s\n", s.key, s.value, s.origin);
+        vram_text_printf(d->out, "%s = %s  %s%s%s\n", s.key, s.value,
+                         strcmp(s.origin, "given") && *s.by ? s.by : s.origin,
+                         !strcmp(s.origin, "given") && *s.by ? " by " : "",
+                         strcmp(s.origin, "given") ? "" : s.by);
     }
     return VRAM_OK;
 }

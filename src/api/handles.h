@@ -48,6 +48,7 @@ struct vram_report {
     struct vram_replay replay[VRAM_METERS]; /* low, expected, high */
     struct vram_replay_phase *phases;
     vram_range allocated, reserved, device;
+    uint64_t varied; /* reserved at most, after shorter batches */
     uint64_t rounding;
     const char *peak_phase, *peak_owner;
     uint64_t parameters_total;
@@ -72,6 +73,10 @@ const char *vram_model_summary(struct vram_cx *cx, const struct vram_tree *tree)
 /* predict.c: everything but the handle */
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
                       const struct vram_plan *plan, struct vram_report *r);
+
+/* blame.c: the plan failed with this error.  Names the setting in it, as VRAM_E_ARGUMENT, when the model
+ * runs without that one. */
+bool vram_blame(const struct vram_model *model, const struct vram_plan *plan, vram_error *error);
 
 /* fills as much of a caller's view as it has room for */
 void vram_view_copy(void *view, size_t view_size, const void *full, size_t full_size);

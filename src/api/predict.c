@@ -18,6 +18,25 @@ static int inherit_findings(struct vram_cx *cx, const struct vram_model *model)
     return VRAM_OK;
 }
 
+/* Settings files: what was noteworthy in them, and what they gave that no pass notes itself. */
+static int inherit_files(struct vram_cx *cx, const struct vram_plan *plan, struct vram_setup *s)
+{
+    size_t n;
+    const struct vram_plan_finding *f = vram_plan_findings(plan, &n);
+    for (size_t i = 0; i < n; i++)
+        VRAM_TRY(vram_find(cx, (enum vram_finding_kind)f[i].kind, f[i].subject, "%s", f[i].text));
+    for (int k = 0; k < VRAM_KEY_COUNT; k++) {
+        bool noted = !vram_plan_who(plan, (enum vram_key)k, NULL);
+        struct vram_resolved row = {vram_settings[k].key, vram_plan_text(plan, (enum vram_key)k),
+                                    "given"};
+        for (size_t i = 0; i < s->resolved.n && !noted; i++)
+            noted = !strcmp(s->resolved.at[i].key, row.key);
+        if (!noted && !vram_vec_push(&s->resolved, cx->arena, row))
+            return vram_fail_memory(cx);
+    }
+    return VRAM_OK;
+}
+
 static void order(vram_range *x)
 {
     uint64_t low = x->low < x->high ? x->low : x->high, high = x->low < x->high ? x->high : x->low;
@@ -39,6 +58,7 @@ static int replay(struct vram_cx *cx, struct vram_report *r)
     /* smaller blocks can fall worse than larger ones do */
     order(&r->allocated);
     order(&r->reserved);
+    r->varied = r->replay[2].varied > r->reserved.high ? r->replay[2].varied : r->reserved.high;
     r->rounding = r->replay[1].allocated - r->replay[1].requested;
     return VRAM_OK;
 }
@@ -84,6 +104,12 @@ static void device(struct vram_report *r)
     }
     if (s->deepspeed)
         add(&more, "deepspeed-ops", 1);
+    /* what shorter batches left in the cache gives way when the card is full */
+    uint64_t card = s->gpu && s->gpu->usable_bytes > more.high ? s->gpu->usable_bytes - more.high : UINT64_MAX;
+    if (r->varied > card)
+        r->varied = card;
+    if (r->varied > r->reserved.high)
+        r->reserved.high = r->varied;
     r->device = (vram_range){r->reserved.low + more.low, r->reserved.expected + more.expected,
                              r->reserved.high + more.high};
 }
@@ -161,8 +187,21 @@ static int assumptions(struct vram_cx *cx, const struct vram_report *r)
     return VRAM_OK;
 }
 
+/* The report is the worst rank's: which one depends on the model. */
+static int note_rank(struct vram_cx *cx, struct vram_report *r)
+{
+    if (r->setup.mode != VRAM_MODE_TRAIN || !r->setup.strategy->shards || r->setup.ranks < 2)
+        return VRAM_OK;
+    struct vram_resolved row = {"rank", vram_format(cx->arena, "%llu", (unsigned long long)r->run.rank),
+                                "model"};
+    if (!row.value || !vram_vec_push(&r->setup.resolved, cx->arena, row))
+        return vram_fail_memory(cx);
+    return VRAM_OK;
+}
+
 static int run_known(struct vram_cx *cx, struct vram_report *r)
 {
+    VRAM_TRY(note_rank(cx, r));
     VRAM_TRY(replay(cx, r));
     find_peak(r);
     if (vram_plan_is(r->setup.plan, VRAM_KEY_ESTIMATOR, "sum") && r->setup.mode == VRAM_MODE_TRAIN)
@@ -188,22 +227,32 @@ static int run_states(struct vram_cx *cx, struct vram_report *r, bool untold)
     return VRAM_OK;
 }
 
-/* A model whose files contradict each other may not run as they say: that is an answer, too. */
+/* The run ended with an error that is an answer: the peak is unknown, and why. */
+static int cannot(struct vram_cx *cx, struct vram_report *r, enum vram_finding_kind kind)
+{
+    const vram_error e = *cx->error;
+    *cx->error = (vram_error){.offset = VRAM_NO_OFFSET};
+    VRAM_TRY(vram_find(cx, kind, e.where, "%s: activations unknown", e.text));
+    r->tree.runs = false;
+    return run_states(cx, r, false);
+}
+
+/* What a template does not describe, and a model whose files contradict each other, does not run: that is
+ * an answer, too.  With templates of the user's own a mistake in them is likelier. */
 static int run(struct vram_cx *cx, struct vram_report *r)
 {
-    int code = VRAM_E_UNSUPPORTED;
-    if (r->tree.known && r->tree.runs) {
-        code = vram_run(cx, &r->tree, &r->setup, &r->run);
-        if (!code)
-            return run_known(cx, r);
-        if (!r->tree.corrected || (code != VRAM_E_RANGE && code != VRAM_E_FORMAT))
-            return code;
-        VRAM_TRY(vram_find(cx, VRAM_F_CANNOT_RUN, cx->error->where, "%s", cx->error->text));
-        *cx->error = (vram_error){.offset = VRAM_NO_OFFSET};
-        r->tree.runs = false;
-        return run_states(cx, r, false);
-    }
-    return run_states(cx, r, r->tree.known);
+    if (!r->tree.known || !r->tree.runs)
+        return run_states(cx, r, r->tree.known);
+    int code = vram_run(cx, &r->tree, &r->setup, &r->run);
+    if (!code)
+        return run_known(cx, r);
+    if (code == VRAM_E_UNSUPPORTED)
+        return cannot(cx, r, VRAM_F_NO_FORWARD);
+    bool files = r->tree.corrected || !r->model->program.own_files;
+    if (!files || (code != VRAM_E_RANGE && code != VRAM_E_FORMAT && code != VRAM_E_CONFLICT))
+        return code;
+    return vram_blame(r->model, r->own_plan, cx->error) ? cx->error->code
+                                                        : cannot(cx, r, VRAM_F_CANNOT_RUN);
 }
 
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
@@ -212,9 +261,11 @@ int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
     uint64_t bytes;
     VRAM_TRY(inherit_findings(cx, model));
     VRAM_TRY(vram_setup_resolve(cx, plan, &model->tree, &r->setup));
+    VRAM_TRY(inherit_files(cx, plan, &r->setup));
     VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));
+    VRAM_TRY(vram_setup_unused(cx, &r->setup, r->run.asked));
     judge(r);
     return assumptions(cx, r);
 }
@@ -248,8 +299,10 @@ int vram_predict(vram_report **out, const vram_model *model, const vram_plan *pl
     struct vram_cx cx = {&r->arena, &r->syms, &model->limits, &r->findings, error};
     int code = make(&cx, r, model, plan);
     if (code) {
-        vram_report_free(r);
-        return code;
+        bool ran = r->tree.scopes && (code == VRAM_E_LIMIT || code == VRAM_E_RANGE || code == VRAM_E_CONFLICT ||
+                                      (code == VRAM_E_FORMAT && !model->program.own_files));
+        vram_report_free(r); /* gives its memory back first */
+        return ran && plan && vram_blame(model, plan, error) ? error->code : code;
     }
     *out = r;
     return VRAM_OK;

@@ -35,7 +35,8 @@ void vram_report_get(const vram_report *r, vram_report_view *view)
          .parameters_trainable = r->run.trainable, .events = r->run.events ? r->run.events->n : 0,
          .gpu = gpu ? gpu->short_name : "", .gpu_capacity = gpu ? gpu->usable_bytes : 0,
          .verdict = r->verdict, .verdict_name = verdicts[r->verdict],
-         .estimator = vram_plan_text(r->own_plan, VRAM_KEY_ESTIMATOR));
+         .estimator = vram_plan_text(r->own_plan, VRAM_KEY_ESTIMATOR),
+         .host = {r->run.host.most_exact, r->run.host.most_held, r->run.host.most_held});
 }
 
 size_t vram_report_component_count(const vram_report *r) { return r->factors.ncomponents; }
@@ -66,7 +67,13 @@ size_t vram_report_setting_count(const vram_report *r) { return r->setup.resolve
 void vram_report_setting(const vram_report *r, size_t i, vram_report_setting_view *view)
 {
     const struct vram_resolved *s = &r->setup.resolved.at[i];
-    COPY(view, .key = s->key, .value = s->value, .origin = s->origin);
+    const char *name, *by = NULL;
+    bool implied = false;
+    int row = strcmp(s->origin, "given") ? -1 : vram_setting_find(s->key, &name);
+    if (row >= 0)
+        by = vram_plan_who(r->own_plan, (enum vram_key)row, &implied);
+    COPY(view, .key = s->key, .value = s->value, .origin = by && implied ? "default" : s->origin,
+         .by = by ? by : "");
 }
 
 size_t vram_report_finding_count(const vram_report *r) { return r->findings.n; }

@@ -78,7 +78,9 @@ static void plan(struct vram_text *t, const vram_report *r)
         vram_text_json(t, s.key);
         vram_text_puts(t, ": {");
         text(t, "value", s.value, true);
-        text(t, "origin", s.origin, false);
+        text(t, "origin", s.origin, *s.by);
+        if (*s.by)
+            text(t, "by", s.by, false);
         vram_text_puts(t, "}");
     }
     vram_text_puts(t, "},\n");
@@ -95,6 +97,8 @@ static void peak(struct vram_text *t, const vram_report_view *v)
     range(t, "allocated", v->allocated);
     range(t, "reserved", v->reserved);
     range(t, "device", v->device);
+    if (v->host.high)
+        range(t, "host", v->host);
     text(t, "phase", v->peak_phase, true);
     text(t, "owner", v->peak_owner, false);
     vram_text_puts(t, "},\n");

@@ -53,9 +53,22 @@ static size_t describe(struct vram_cx *cx, const struct vram_tree *t, uint32_t i
     return at < size ? at : size - 1;
 }
 
+/* Did a module before it say the same of this component: two Linear of a projector? */
+static bool said(struct vram_cx *cx, const struct vram_tree *t, uint32_t i, const char *text)
+{
+    char other[600];
+    for (uint32_t k = 0; k < i; k++)
+        if (begins(t, k) && t->scopes[k].component == t->scopes[i].component) {
+            describe(cx, t, k, other, sizeof other);
+            if (!strcmp(other, text))
+                return true;
+        }
+    return false;
+}
+
 const char *vram_model_summary(struct vram_cx *cx, const struct vram_tree *t)
 {
-    char text[600];
+    char text[600], one[600];
     size_t at = 0;
     text[0] = 0;
     bool any = false;
@@ -63,9 +76,10 @@ const char *vram_model_summary(struct vram_cx *cx, const struct vram_tree *t)
         const char *name = vram_sym_text(cx->syms, t->scopes[i].component);
         if (!begins(t, i) || !strcmp(name, "lm_head") || at + 100 > sizeof text)
             continue;
-        if (any)
-            at += (size_t)snprintf(text + at, sizeof text - at, "; ");
-        at += describe(cx, t, i, text + at, sizeof text - at);
+        size_t n = describe(cx, t, i, one, sizeof one);
+        if (said(cx, t, i, one) || at + n + 3 > sizeof text)
+            continue;
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", any ? "; " : "", one);
         any = true;
     }
     if (!any && t->known)

@@ -21,12 +21,13 @@
 #include "machine/machine.h"
 #include "models/embedded.h"
 #include "plan/settings.h"
+#include "settings/tables.h"
 #include "tables/tables.h"
 #include "train/train.h"
 
 /* ---- text made once ------------------------------------------------------------------------ */
 
-enum { MOST_GPUS = 512, MOST_CONSTANTS = 256, MOST_FAMILIES = 512 };
+enum { MOST_GPUS = 512, MOST_CONSTANTS = 256, MOST_FAMILIES = 512, MOST_OPTIMIZERS = 128 };
 enum { GPU_GIB, GPU_SM, GPU_CONTEXT, GPU_BYTES, GPU_SMS, GPU_TEXTS };
 
 static struct {
@@ -35,6 +36,7 @@ static struct {
     const char *gpus[MOST_GPUS][GPU_TEXTS];
     const char *constants[MOST_CONSTANTS][3];
     const char *bits[VRAM_DT_COUNT];
+    const char *optimizers[MOST_OPTIMIZERS][2];
     struct { const char *type, *base, *causal, *file; } families[MOST_FAMILIES];
     size_t nfamilies;
 } made;
@@ -108,8 +110,20 @@ static void make_families(void)
         }
 }
 
+static void make_optimizers(void)
+{
+    const struct vram_optimizer_row *row;
+    char line[2048];
+    for (unsigned i = 0; (row = vram_optimizer_at(i)) && i < MOST_OPTIMIZERS; i++)
+        for (int k = 0; k < 2; k++) {
+            vram_optimizer_describe(row, k == 0, line, sizeof line);
+            made.optimizers[i][k] = text("%s", line);
+        }
+}
+
 static void make(void)
 {
+    make_optimizers();
     make_gpus();
     make_constants();
     make_families();
@@ -136,6 +150,33 @@ static const char *setting_cell(size_t row, size_t column)
     const struct vram_setting_row *s = &vram_settings[row];
     return CELL(s->key, s->fallback, s->help, vram_setting_type_name(s->type), s->values,
                 s->source);
+}
+
+static const char *const key_columns[] = {"key",  "value", "sets", "tool", "kind",
+                                          "when", "note",  "source", NULL};
+static const char *key_cell(size_t row, size_t column)
+{
+    static const char *const kinds[] = {"sets", "default", "called", "inside", "opens",
+                                        "splits", "follows"};
+    for (int tool = 0; tool < VRAM_TOOLS; row -= vram_tools[tool++].n) {
+        if (row >= vram_tools[tool].n)
+            continue;
+        const struct vram_settings_row *r = &vram_tools[tool].rows[row];
+        const char *other = r->tool == VRAM_TOOL_NONE ? "" : vram_tools[r->tool].name;
+        return CELL(r->key, r->value, *other ? other : r->sets, vram_tools[tool].name, kinds[r->kind],
+                    r->when, r->note, r->source);
+    }
+    return NULL;
+}
+
+static const char *const tool_columns[] = {"name", "files", "marks", "keys as well", NULL};
+static const char *tool_cell(size_t row, size_t column)
+{
+    if (row >= VRAM_TOOLS)
+        return NULL;
+    const struct vram_tool_row *t = &vram_tools[row];
+    return CELL(t->name, t->shown, t->marks,
+                t->parent == VRAM_TOOL_NONE ? "" : vram_tools[t->parent].name);
 }
 
 static const char *const gpu_columns[] = {"name",        "GiB",   "sm",  "card",    "architecture",
@@ -171,13 +212,15 @@ static const char *op_cell(size_t row, size_t column)
     return CELL(o->name, o->params, o->allocates, o->saves, o->autocast, o->source);
 }
 
-static const char *const optimizer_columns[] = {"name", "states", "temporaries", "source", NULL};
+static const char *const optimizer_columns[] = {"name",    "states", "temporaries",
+                                                "aliases", "note",   "source", NULL};
 static const char *optimizer_cell(size_t row, size_t column)
 {
-    if (row >= vram_optimizers_count)
+    const struct vram_optimizer_row *o = vram_optimizer_at((uint32_t)row);
+    if (!o || row >= MOST_OPTIMIZERS)
         return NULL;
-    const struct vram_optimizer_row *o = &vram_optimizers[row];
-    return CELL(o->name, o->states, o->temporaries, o->source);
+    const char *const *m = made.optimizers[row];
+    return CELL(o->name, m[0], m[1], o->aliases, o->note ? o->note : "", o->source);
 }
 
 static const char *const help_columns[] = {"name", "help", "source", NULL};
@@ -242,6 +285,8 @@ static const struct table {
     const char *(*cell)(size_t row, size_t column);
 } tables[] = {
     {"settings", "keys of a plan: key=value", setting_columns, setting_cell},
+    {"tools", "whose settings files --settings reads", tool_columns, tool_cell},
+    {"keys", "keys of those files, and what they become", key_columns, key_cell},
     {"gpus", "cards for gpu=, with what torch may use of them", gpu_columns, gpu_cell},
     {"families", "model types whose modules are described", family_columns, family_cell},
     {"formats", "files and folders that are opened", format_columns, format_cell},

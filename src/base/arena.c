@@ -46,6 +46,9 @@ const struct vram_limits vram_limits_default = {
     .bytes_total = UINT64_C(1) << 62,
     .arena_bytes = UINT64_C(2) << 30,
     .template_bytes = 4u << 20,
+    .settings_bytes = 1u << 20,
+    .settings = 20000,
+    .settings_files = 32,
     .steps = UINT64_C(200) * 1000 * 1000,
     .depth = 1000,
 };

@@ -42,7 +42,8 @@ int vram_fail_memory(struct vram_cx *cx)
 {
     if (cx->arena->capped)
         return vram_fail(cx, VRAM_E_LIMIT, VRAM_NO_OFFSET,
-                         "the model needs more than the limit of %llu bytes of memory",
+                         "the tool's own limit of %llu bytes of host memory is reached; this says nothing "
+                         "of the card",
                          (unsigned long long)cx->arena->cap);
     return vram_fail(cx, VRAM_E_NOMEM, VRAM_NO_OFFSET, "out of memory");
 }

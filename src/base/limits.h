@@ -20,6 +20,9 @@ struct vram_limits {
     uint64_t bytes_total;   /* sum of all tensors */
     uint64_t arena_bytes;   /* memory of one handle */
     uint64_t template_bytes;/* one .vt file */
+    uint64_t settings_bytes;/* one settings file of another tool, and what its variables become */
+    uint64_t settings;      /* statements of all of them */
+    uint64_t settings_files;/* given, or named by one that is */
     uint64_t steps;         /* statements, calls and expressions of one run of the machine */
     uint64_t depth;         /* nested calls and expressions of the machine */
 };

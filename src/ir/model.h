@@ -43,6 +43,9 @@ struct vram_param {
     bool named_only;   /* of a checkpoint that this one only names and that is not at hand */
     bool floating;
     bool decay_set, decay;
+    bool adapter;      /* made by PEFT; trains */
+    bool original;     /* what PEFT has copied; the copy trains */
+    uint64_t packed;   /* held in so many elements of `fixed`, never trained; 0 = as dims say */
     const int64_t *dims;
     uint64_t elements;
     uint64_t bytes;    /* in dtype */

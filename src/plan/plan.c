@@ -16,6 +16,8 @@ struct entry {
     struct vram_setting_value value;
     const char *text; /* the canonical text; the table's own when not given */
     char *given;      /* the same, owned; NULL when not given */
+    char *by;         /* who gave it, owned; NULL = vram_plan_set */
+    bool implied;     /* by is a tool, and this its default */
     bool set;         /* value holds something */
 };
 
@@ -31,6 +33,8 @@ struct vram_plan {
     struct entry at[VRAM_KEY_COUNT];
     struct extra *extras;
     size_t nextras, extras_cap;
+    struct vram_plan_finding *findings;
+    size_t nfindings, findings_cap;
 };
 
 /* A fault is told once, at the end of a public function, so that the caller's struct always holds
@@ -95,8 +99,15 @@ void vram_plan_free(vram_plan *plan)
 {
     if (!plan)
         return;
-    for (int i = 0; i < VRAM_KEY_COUNT; i++)
+    for (int i = 0; i < VRAM_KEY_COUNT; i++) {
         free(plan->at[i].given);
+        free(plan->at[i].by);
+    }
+    for (size_t i = 0; i < plan->nfindings; i++) {
+        free(plan->findings[i].subject);
+        free(plan->findings[i].text);
+    }
+    free(plan->findings);
     for (size_t i = 0; i < plan->nextras; i++) {
         free(plan->extras[i].key);
         free(plan->extras[i].text);
@@ -150,7 +161,9 @@ nomem:
     return fail_memory(e);
 }
 
-static int set(struct vram_plan *plan, const char *key, const char *value, vram_error *e)
+/* by: who says it, NULL for the caller */
+static int set(struct vram_plan *plan, const char *key, const char *value, const char *by,
+               bool implied, vram_error *e)
 {
     if (!key || !value)
         return fail(e, VRAM_E_ARGUMENT, "a setting needs a key and a value");
@@ -171,18 +184,30 @@ static int set(struct vram_plan *plan, const char *key, const char *value, vram_
     if (vram_setting_is_family((enum vram_key)row))
         return set_extra(plan, (enum vram_key)row, key, name, &parsed, canonical, e);
     struct entry *entry = &plan->at[row];
-    char *text = duplicate(canonical);
-    if (!text)
+    char *text = duplicate(canonical), *who = text && by ? duplicate(by) : NULL;
+    if (!text || (by && !who)) {
+        free(text);
         return fail_memory(e);
+    }
     free(entry->given);
-    *entry = (struct entry){.value = parsed, .text = text, .given = text, .set = true};
+    free(entry->by);
+    *entry = (struct entry){.value = parsed, .text = text, .given = text, .by = who,
+                            .implied = implied, .set = true};
     return VRAM_OK;
 }
 
 int vram_plan_set(vram_plan *plan, const char *key, const char *value, vram_error *error)
 {
     vram_error e = {.offset = VRAM_NO_OFFSET};
-    set(plan, key, value, &e);
+    set(plan, key, value, NULL, false, &e);
+    return give(error, &e);
+}
+
+int vram_plan_set_by(struct vram_plan *plan, const char *key, const char *value, const char *by,
+                     bool implied, vram_error *error)
+{
+    vram_error e = {.offset = VRAM_NO_OFFSET};
+    set(plan, key, value, by, implied, &e);
     return give(error, &e);
 }
 
@@ -198,7 +223,66 @@ const char *vram_plan_get(const vram_plan *plan, const char *key)
     return extra ? extra->text : NULL;
 }
 
+/* ---- what settings files said ---- */
+
+const char *vram_plan_who(const struct vram_plan *plan, enum vram_key key, bool *implied)
+{
+    if (implied)
+        *implied = plan->at[key].implied;
+    return plan->at[key].by;
+}
+
+static int find(struct vram_plan *plan, int kind, const char *subject, const char *text,
+                vram_error *e)
+{
+    if (plan->nfindings == plan->findings_cap) {
+        size_t cap = plan->findings_cap ? plan->findings_cap * 2 : 8;
+        void *at = vram_realloc(plan->findings, cap, sizeof *plan->findings);
+        if (!at)
+            return fail_memory(e);
+        plan->findings = at;
+        plan->findings_cap = cap;
+    }
+    struct vram_plan_finding f = {kind, duplicate(subject), NULL};
+    f.text = f.subject ? duplicate(text) : NULL;
+    if (!f.text) {
+        free(f.subject);
+        return fail_memory(e);
+    }
+    plan->findings[plan->nfindings++] = f;
+    return VRAM_OK;
+}
+
+int vram_plan_find(struct vram_plan *plan, int kind, const char *subject, const char *text,
+                   vram_error *error)
+{
+    vram_error e = {.offset = VRAM_NO_OFFSET};
+    find(plan, kind, subject, text, &e);
+    return give(error, &e);
+}
+
+const struct vram_plan_finding *vram_plan_findings(const struct vram_plan *plan, size_t *n)
+{
+    *n = plan->nfindings;
+    return plan->findings;
+}
+
 /* ---- for the passes ---- */
+
+void vram_plan_clear(struct vram_plan *plan, enum vram_key key)
+{
+    const struct vram_setting_row *row = &vram_settings[key];
+    struct entry *entry = &plan->at[key];
+    char canonical[VRAM_SETTING_CANONICAL];
+    vram_error e;
+    if (!entry->given)
+        return;
+    free(entry->given);
+    *entry = (struct entry){.text = row->fallback, .set = row->fallback[0]};
+    entry->value.number = VRAM_PLAN_UNSET;
+    if (entry->set) /* has been parsed before: it cannot fail */
+        vram_setting_parse(key, row->key, row->fallback, &entry->value, canonical, &e);
+}
 
 bool vram_plan_given(const struct vram_plan *plan, enum vram_key key)
 {
@@ -270,9 +354,13 @@ int vram_plan_copy(struct vram_plan **out, const struct vram_plan *from, vram_er
     int code = vram_plan_create(&plan, &e);
     for (int i = 0; !code && i < VRAM_KEY_COUNT; i++)
         if (from->at[i].given)
-            code = set(plan, vram_settings[i].key, from->at[i].given, &e);
+            code = set(plan, vram_settings[i].key, from->at[i].given, from->at[i].by,
+                       from->at[i].implied, &e);
     for (size_t i = 0; !code && i < from->nextras; i++)
-        code = set(plan, from->extras[i].key, from->extras[i].text, &e);
+        code = set(plan, from->extras[i].key, from->extras[i].text, NULL, false, &e);
+    for (size_t i = 0; !code && i < from->nfindings; i++)
+        code = find(plan, from->findings[i].kind, from->findings[i].subject,
+                    from->findings[i].text, &e);
     if (code)
         vram_plan_free(plan);
     else

@@ -48,6 +48,25 @@ const struct vram_plan_extra *vram_plan_extra(const struct vram_plan *plan, size
 const struct vram_plan_extra *vram_plan_extra_find(const struct vram_plan *plan, enum vram_key row,
                                                    const char *name); /* NULL = not given */
 
+/* The key's default holds again; families are left as they are. */
+void vram_plan_clear(struct vram_plan *plan, enum vram_key key);
+/* ---- values that other tools' settings files gave ---- */
+
+/* As vram_plan_set, and who said it: "zero2.json:12", or with `implied` the tool whose default it is,
+ * "TrainingArguments".  Either may be set again; vram_plan_set forgets who said it. */
+int vram_plan_set_by(struct vram_plan *plan, const char *key, const char *value, const char *by,
+                     bool implied, vram_error *error);
+/* Who said a key that was set so; NULL otherwise.  implied may be NULL. */
+const char *vram_plan_who(const struct vram_plan *plan, enum vram_key key, bool *implied);
+/* What was noteworthy in those files: kept with the plan, for the report. */
+int vram_plan_find(struct vram_plan *plan, int kind, const char *subject, const char *text,
+                   vram_error *error);
+struct vram_plan_finding {
+    int kind; /* enum vram_finding_kind */
+    char *subject, *text;
+};
+const struct vram_plan_finding *vram_plan_findings(const struct vram_plan *plan, size_t *n);
+
 /* A second plan with the same values; to try several keys and keep all of them or none. */
 int vram_plan_copy(struct vram_plan **out, const struct vram_plan *from, vram_error *error);
 void vram_plan_swap(struct vram_plan *a, struct vram_plan *b);

@@ -5,9 +5,10 @@
  */
 #include "plan/suggest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-enum { LONGEST = 63 };
+enum { LONGEST = 63, BEGINNING = 4 };
 
 void vram_suggest_init(struct vram_suggestion *s, const char *given)
 {
@@ -16,6 +17,7 @@ void vram_suggest_init(struct vram_suggestion *s, const char *given)
     s->distance = s->n > LONGEST ? 0 : (unsigned)(s->n / 3) + 1;
     if (s->distance > 4)
         s->distance = 4;
+    s->limit = s->distance;
 }
 
 static char fold(char c)
@@ -51,10 +53,15 @@ void vram_suggest_offer(struct vram_suggestion *s, const char *word, size_t n)
 {
     if (n > LONGEST || s->n > LONGEST || s->distance == 0)
         return;
-    size_t gap = n > s->n ? n - s->n : s->n - n;
-    if (gap >= s->distance)
+    size_t gap = n > s->n ? n - s->n : s->n - n, same = 0;
+    while (same < n && same < s->n && fold(word[same]) == fold(s->given[same]))
+        same++;
+    /* one is the beginning of the other ("inference"): never too far */
+    bool begins = same >= BEGINNING && same == (n < s->n ? n : s->n);
+    if (gap >= s->distance && !begins)
         return;
-    unsigned d = distance(s->given, s->n, word, n);
+    unsigned d = begins ? (gap < s->limit ? (unsigned)gap : s->limit - 1)
+                        : distance(s->given, s->n, word, n);
     if (d < s->distance) {
         s->distance = d;
         s->word = word;

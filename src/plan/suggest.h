@@ -12,7 +12,7 @@ struct vram_suggestion {
     size_t n;
     const char *word; /* the best so far; NULL = none is near */
     size_t word_n;
-    unsigned distance;
+    unsigned distance, limit; /* of the best; what is no mistake any more */
 };
 
 void vram_suggest_init(struct vram_suggestion *s, const char *given);

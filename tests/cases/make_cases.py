@@ -106,7 +106,7 @@ OPS = {
     "new": lambda shape, dtype: torch.empty(tuple(shape), dtype=dtype, device=DEVICE[0]),
     "strided": lambda x, shape, strides: x.as_strided(shape, strides),
     "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),
-    "is_list": lambda x=None: isinstance(x, (list, tuple)), "kv_cache": list, "len": len,
+    "is_list": lambda x=None: isinstance(x, (list, tuple)), "kv_cache": lambda: [0], "len": len,
     "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse,
     "true": True, "false": False, "none": None, **DTYPES,
 }
@@ -122,6 +122,75 @@ def sdpa(q, k, v, mask=None, causal=False, p=0.0):
 
 
 OPS["sdpa"] = sdpa
+
+
+class Packed(torch.autograd.Function):
+    """A frozen matrix that is not there as a tensor, in the way of bitsandbytes' MatMul4Bit and
+    MatMul8bitLt: what they hold is held, what they make in backward is made."""
+
+    @staticmethod
+    def forward(ctx, x, outputs, keeps, constants, dtype):
+        ctx.more = (outputs, x.shape[-1], constants, dtype or x.dtype)
+        if keeps:
+            ctx.save_for_backward(x)
+        return torch.empty(*x.shape[:-1], outputs, dtype=x.dtype, device=x.device)
+
+    @staticmethod
+    def backward(ctx, g):
+        outputs, inputs, constants, dtype = ctx.more
+
+        def unpacked():
+            nested = torch.empty(constants, device=g.device) if constants else None
+            w = torch.empty(outputs, inputs, dtype=dtype, device=g.device)
+            del nested
+            return w
+        return torch.matmul(g, unpacked().to(g.dtype)), None, None, None, None
+
+
+class Liger(torch.autograd.Function):
+    """What liger-kernel's LigerFusedLinearCrossEntropyFunction makes and keeps, kernels left out."""
+
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda")
+    def forward(ctx, x, w):
+        if torch.is_autocast_enabled():
+            x, w = x.to(torch.get_autocast_dtype("cuda")), w.to(torch.get_autocast_dtype("cuda"))
+        n, v, h = x.shape[0], w.shape[0], x.shape[1]
+        more = -(-v // h)
+        chunk = min(n, 1 << (-(-n // more) - 1).bit_length())
+        gx, gw = torch.zeros_like(x), torch.zeros_like(w) if ctx.needs_input_grad[1] else None
+        each = torch.zeros(n, device=x.device)
+        mask = torch.zeros(n, dtype=torch.bool, device=x.device)
+        logits = torch.empty(chunk, v, dtype=x.dtype, device=x.device)
+        del logits
+        ctx.save_for_backward(gx, gw)
+        return each.sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw = ctx.saved_tensors
+        return gx, gw
+
+
+class Cut(torch.autograd.Function):
+    """The same of cut-cross-entropy."""
+
+    @staticmethod
+    def forward(ctx, x, w, target):
+        lse, each = torch.empty(x.shape[0], device=x.device), torch.empty(x.shape[0], device=x.device)
+        ctx.save_for_backward(x, w, target, lse)
+        return each.sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w, target, lse = ctx.saved_tensors
+        return (torch.empty_like(x) if ctx.needs_input_grad[0] else None,
+                torch.empty_like(w) if ctx.needs_input_grad[1] else None, None)
+
+
+OPS["liger_loss"], OPS["cut_loss"] = Liger.apply, Cut.apply
+OPS["packed_linear"] = lambda x, outputs, keeps=False, constants=0, dtype=None: Packed.apply(
+    x, outputs, keeps, constants, dtype)
 
 
 # ---- a case ----------------------------------------------------------------------------------------

@@ -69,7 +69,19 @@ def settings(plan):
         targets = lora["targets"]
         out += ["lora.rank=%d" % lora["rank"], "lora.dropout=%g" % lora["dropout"],
                 "lora.targets=" + (targets if isinstance(targets, str) else ",".join(targets))]
-    if plan["mode"] == "infer":
+    if plan.get("every", 1) > 1:
+        out.append("checkpointing.every=%d" % plan["every"])
+    if plan.get("offload"):
+        out.append("checkpointing.offload=on")
+    if plan.get("modules"):
+        out.append("train.modules=" + plan["modules"])
+    if plan.get("modules_to_save"):
+        out.append("lora.modules_to_save=" + plan["modules_to_save"])
+    if plan.get("weights"):
+        out.append("weights=" + plan["weights"])
+    if plan.get("new_tokens"):
+        out.append("new_tokens=%d" % plan["new_tokens"])
+    elif plan["mode"] == "infer":
         out += ["kv_tokens=0", "logits=full", "loss=hf"]
     return out
 

@@ -9,6 +9,7 @@ reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.  CONF
 below, or one that a case in reference/ or OUT has (NAME-SEED-NUMBER.json: {"config": ...}).
 """
 import copy
+import functools
 import glob
 import gzip
 import json
@@ -65,6 +66,8 @@ INPUTS = {
 }
 PARTS = ("vision", "audio", "projector", "decoder")
 HEADED = ("vit", "dinov2")
+GENERATE = """llama mistral qwen2 qwen3 gemma llava llava_next gemma3_text gemma3 internvl idefics3 smolvlm
+llava_onevision mistral3""".split()
 
 
 def inputs_of(config):
@@ -86,12 +89,98 @@ def configs(out_folder):
     out["llava-siglip"] = dict(copy.deepcopy(out["llava-1.5-7b"]), vision_feature_layer=-1,
                                vision_feature_select_strategy="full",
                                vision_config=out["paligemma-3b-224"]["vision_config"])
+    towers = {"clip": ("llava-1.5-7b", "CLIPVisionModel"), "siglip": ("paligemma-3b-224", "SiglipVisionModel")}
+    for name, (family, cls) in towers.items():
+        vision = {k: v for k, v in out[family]["vision_config"].items() if k != "vision_use_head"}
+        out["tower-" + name] = dict(vision, architectures=[cls])
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference")
     for path in glob.glob(here + "/*-*-*.json") + glob.glob(out_folder + "/*-*-*.json"):
         name = re.sub(r"-\d+-\d+\.json$", "", os.path.basename(path))
         if name not in out:
             out[name] = json.load(open(path))["config"]
     return out
+
+
+def generate(new_tokens):
+    """In place of the oracle's single forward: generate(), greedily, with its cache."""
+    import torch
+    from transformers import masking_utils
+    fast_all, is_tracing = masking_utils.fast_all, masking_utils.is_tracing
+
+    def run(model, plan, tracker, builder):
+        oracle.register_model(model, tracker)
+        tracker.set_phase("forward")
+        made = oracle.fresh_inputs(builder, tracker)
+        made.pop("labels", None)
+        # without padding a mask of ones is left away; only its values would tell
+        ones = plan["attention"] == "flash"
+        masking_utils.fast_all = (lambda mask: True) if ones else fast_all
+        masking_utils.is_tracing = (lambda x=None: False) if ones else is_tracing
+        forward, calls = model.forward, []
+
+        @functools.wraps(forward)
+        def counted(*args, **kwargs):
+            calls.append(1)
+            if len(calls) == 2:
+                tracker.set_phase("decode")
+            return forward(*args, **kwargs)
+        model.forward = counted
+        model.config.use_cache = True
+        try:
+            with torch.no_grad():
+                model.generate(**made, max_new_tokens=new_tokens, do_sample=False, eos_token_id=None,
+                               pad_token_id=0, use_cache=True)
+        finally:
+            masking_utils.fast_all, masking_utils.is_tracing = fast_all, is_tracing
+        return {}
+    return run
+
+
+def packed(make_model, weights):
+    """The oracle's make_model, with bitsandbytes' 4-bit Linears where transformers would put them."""
+    import bitsandbytes
+    import torch
+    from bitsandbytes.functional import QuantState
+
+    def state(n, shape, dtype):
+        f32 = {"dtype": torch.float32, "device": "cuda"}
+        made = dict(shape=shape, blocksize=64, quant_type="nf4", dtype=dtype, code=torch.empty(16, **f32))
+        if weights == "nf4":
+            return QuantState(absmax=torch.empty(-(-n // 64), **f32), **made)
+        inner = QuantState(absmax=torch.empty(-(-(-(-n // 64)) // 256), **f32), blocksize=256,
+                           code=packed.code, dtype=torch.float32)
+        return QuantState(absmax=torch.empty(-(-n // 64), dtype=torch.uint8, device="cuda"),
+                          offset=torch.empty((), **f32), state2=inner, **made)
+
+    def run(config, data, plan, device="cuda"):
+        model = make_model(config, data, plan, device)
+        packed.code = torch.empty(256, device="cuda")
+        head = model.get_output_embeddings()
+        dtype = oracle.DTYPES[plan["precision"]]
+        compute = oracle.AUTOCAST.get(plan["precision"]) or dtype
+        for name, module in list(model.named_modules()):
+            for key, child in list(module.named_children()):
+                if not isinstance(child, torch.nn.Linear) or child is head:
+                    continue
+                new = bitsandbytes.nn.Linear4bit.__new__(bitsandbytes.nn.Linear4bit)
+                torch.nn.Module.__init__(new)
+                new.in_features, new.out_features = child.in_features, child.out_features
+                new.compute_dtype, new.compute_type_is_set = compute, True
+                new.quant_storage, new.support_avx512bf16_for_cpu = torch.uint8, False
+                n = child.weight.numel()
+                data_ = torch.empty((n + 1) // 2, 1, dtype=torch.uint8, device="cuda")
+                new.weight = torch.nn.Parameter(data_, requires_grad=False)  # fakes have no subclass
+                for attribute, value in dict(
+                        quant_state=state(n, child.weight.shape, dtype), blocksize=64, module=new,
+                        compress_statistics=weights != "nf4", quant_type="nf4",
+                        bnb_quantized=True).items():
+                    setattr(new.weight, attribute, value)
+                new.bias = child.bias
+                new.quant_state = new.weight.quant_state
+                module.register_module(key, new)
+        model.is_loaded_in_4bit = True
+        return model
+    return run
 
 
 def draw_training(rng, config, inputs):
@@ -113,7 +202,7 @@ def draw_training(rng, config, inputs):
     return train
 
 
-def draw(rng, config):
+def draw(rng, config, generation=0.1):
     inputs = inputs_of(config)
     plan = {"micro_batch": rng.choice([1, 1, 2, 3])}
     if "seq_len" in inputs:
@@ -126,12 +215,17 @@ def draw(rng, config):
             plan[key] = rng.choice(inputs[key])
     if rng.random() < 0.08:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1)
+    if rng.random() < generation and config["model_type"] in GENERATE:
+        return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1,
+                    micro_batch=rng.choice([2, 3]), new_tokens=rng.choice([1, 2, 5, 9]))
     train = draw_training(rng, config, inputs)
     plan.update(steps=rng.choice([1, 2, 2, 3]), train=train, clip_grad=rng.random() < 0.8,
                 gradient_checkpointing=rng.choice(["off", "off", "on", "reentrant"]),
                 optimizer=rng.choice(["adamw_fused", "adamw_foreach", "sgd", "sgd_momentum",
                                       "adafactor", "none"]),
                 grad_accumulation=rng.choice([1, 1, 2, 3]))
+    if "lora" in train.values() and set(train.values()) <= {"lora", "frozen"} and "mixed" not in plan["precision"] and rng.random() < 0.3:
+        plan["weights"] = rng.choice(["nf4", "nf4-dq"])
     if "lora" in train.values():
         plan["lora"] = {"rank": rng.choice([4, 8]), "alpha": 16, "dropout": rng.choice([0.0, 0.05]),
                         "targets": rng.choice(["all-linear", "all-linear", ["q_proj", "v_proj"],
@@ -139,11 +233,19 @@ def draw(rng, config):
     return plan
 
 
-def compact(source, target):
+def compact(source, target, without=None):
+    """without: an input that is left out, as generate() is handed none; "": one that the oracle itself
+    makes and drops (labels of a tower)."""
     with gzip.GzipFile(target, "wb", mtime=0) as out:
-        number = {}
+        number, skipped, phase = {}, set(), ""
         for line in gzip.open(source, "rt"):
             event = json.loads(line)
+            phase = event.get("phase", phase)
+            made = phase.endswith(("inputs", "forward")) and event.get("op") == "zeros.default"
+            if "alloc" in event and event["module"] == without and (without or made):
+                skipped.add(event["alloc"])
+            if event.get("alloc", event.get("free")) in skipped:
+                continue
             if "phase" in event:
                 text = "p " + event["phase"]
             elif "alloc" in event:
@@ -159,6 +261,7 @@ def main():
     every = configs(out)
     names = sys.argv[4:] or list(every)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
+    forward_once, make_model = oracle.infer, oracle.make_model
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
@@ -167,13 +270,19 @@ def main():
         made += 1
         to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
         json.dump(every[name], open(work, "w"))
+        new_tokens, weights = plan.pop("new_tokens", 0), plan.pop("weights", None)
+        oracle.make_model = packed(make_model, weights) if weights else make_model
+        oracle.infer = generate(new_tokens) if new_tokens else forward_once
         try:
             result = oracle.execute(work, dict(plan), to + ".tmp.gz")
         except Exception as error:  # a plan that the framework itself refuses
             print(os.path.basename(to), "refused:", repr(error)[:200], flush=True)
             continue
-        json.dump({"config": every[name], "plan": result["plan"]}, open(to + ".json", "w"))
-        compact(to + ".tmp.gz", to + ".events.gz")
+        plan = dict(result["plan"], **({"new_tokens": new_tokens} if new_tokens else {}),
+                    **({"weights": weights} if weights else {}))
+        json.dump({"config": every[name], "plan": plan}, open(to + ".json", "w"))
+        compact(to + ".tmp.gz", to + ".events.gz",
+                without="labels" if new_tokens else "" if "tower" in name else None)
         os.remove(to + ".tmp.gz")
         print(os.path.basename(to), flush=True)
     os.remove(work)

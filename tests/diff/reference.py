@@ -28,13 +28,30 @@ def reference(path):
             yield "free", int(value)
 
 
+def without_small(events, least):
+    """generate() looks at its tokens in single values and in tables of bool, which are not followed."""
+    number = {}
+    for event in events:
+        if event[0] == "alloc" and event[2] >= least:
+            number[event[1]] = len(number)
+            yield "alloc", number[event[1]], event[2]
+        elif event[0] == "free" and event[1] in number:
+            yield "free", number[event[1]]
+        elif event[0] == "phase" and event[1] != "loss":
+            yield event
+
+
 def difference(command, case, events, work):
     config = os.path.join(work, "config.json")
     json.dump(case["config"], open(config, "w"))
     done = command.run("predict", config, *settings(case["plan"]), "--dump=events")
     if done.returncode:
         return done.stderr.strip()
-    a, b = list(in_order(ours(done.stdout))), list(in_order(reference(events)))
+    a, b = ours(done.stdout), reference(events)
+    if case["plan"].get("new_tokens"):
+        least = 2 * case["plan"]["micro_batch"] * case["plan"]["seq_len"]
+        a, b = without_small(a, least), without_small(b, least)
+    a, b = list(in_order(a)), list(in_order(b))
     said = first_difference(a, b)
     loop = abs(scalars(a) - scalars(b)) <= case["plan"]["steps"]
     if said and case["plan"]["optimizer"] == "adafactor" and loop:

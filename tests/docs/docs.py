@@ -4,8 +4,9 @@
 Commands in ```console blocks of README.md and docs/*.md are run and must print what stands there
 (--update writes it); pictures made by the command must be what it makes; links must lead somewhere;
 every folder of sources has a README; every setting and command is known to the documents that list
-them; the C example compiles.
+them; the tables of keys in docs/settings.md are the library's; the C example compiles.
 """
+import json
 import os
 import re
 import subprocess
@@ -74,6 +75,61 @@ def pictures(build, update):
             yield path + " is not what the command draws"
 
 
+def meaning(row):
+    """One row of a key: what a value becomes."""
+    def code(text):
+        return "`%s`" % text.replace("|", "` or `")
+
+    value = {"": "nothing", "*": "any"}.get(row["value"]) or code(row["value"])
+    when = " if " + " and ".join("`%s`" % w.lstrip(":").replace("|", " / ") for w in row["when"].split()) \
+        if row["when"] else ""
+    if row["kind"] == "default":
+        return "default %s%s" % (value, when)
+    if row["kind"] == "called":
+        return "another name of %s" % code(row["value"])
+    if row["kind"] == "inside":
+        return "below it keys of %s" % row["sets"]
+    if row["kind"] == "opens":
+        return "JSON text has keys below it"
+    if row["kind"] == "splits":
+        return "each word is a key below it"
+    if row["kind"] == "follows":
+        return "a file that is read as well"
+    left = [w[1:] for w in row["sets"].split() if w[0] == "?"]
+    sets = " ".join(w for w in row["sets"].split() if w[0] != "?")
+    becomes = code(sets) if sets else "left to others: `%s`" % left[0] if left else "no change"
+    return "%s%s: %s%s" % (value, when, becomes, " †" if row["note"] else "")
+
+
+def keys(build, update):
+    """docs/settings.md has every key of every tool, as the library's rows say."""
+    path = os.path.join(ROOT, "docs", "settings.md")
+    text = open(path).read()
+    table = json.loads(run(build, ["list", "keys", "--format", "json"]))
+    rows, wrong, seen = table["rows"], [], set()
+
+    def check(match):
+        tool, lines, order = match.group(1), [], {}
+        seen.add(tool)
+        for row in rows:
+            if row["tool"] == tool:
+                order.setdefault(row["key"], []).append(meaning(row))
+        for key, meanings in order.items():
+            lines.append("| `%s` | %s |" % (key, "; ".join(meanings)))
+        new = "\n".join(["<!-- keys of %s -->" % tool, "| key | becomes |", "|---|---|"] + lines +
+                        ["<!-- end -->"])
+        if new != match.group(0):
+            wrong.append("docs/settings.md: keys of " + tool)
+        return new
+
+    new = re.sub(r"<!-- keys of ([^\n]+) -->\n.*?<!-- end -->", check, text, flags=re.S)
+    wrong += ["docs/settings.md: no keys of " + t for t in sorted({r["tool"] for r in rows} - seen)]
+    if update and new != text:
+        open(path, "w").write(new)
+        return []
+    return wrong
+
+
 def links(path):
     text = re.sub(r"```.*?```", "", open(os.path.join(ROOT, path)).read(), flags=re.S)
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
@@ -120,7 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         for found in [console(build, p, update) for p in documents()] + [
                 list(links(p)) for p in documents()] + [
-                list(pictures(build, update)), list(readmes()), list(example(work)),
+                keys(build, update), list(pictures(build, update)), list(readmes()), list(example(work)),
                 list(commands(build))]:
             tried += 1
             wrong += found

@@ -17,7 +17,8 @@ SPACE = {
     "precision": ["fp32", "bf16", "bf16-mixed", "fp16-mixed", "bf16-autocast"],
     "attention": ["sdpa", "efficient", "math", "eager"], "padded": ["true", "false"],
     "optimizer": ["adamw-fused", "adamw", "sgd", "sgd-momentum", "adafactor", "none"],
-    "strategy": ["none", "ddp", "zero1", "zero2"], "clip_grad": ["on", "off"],
+    "strategy": ["none", "ddp", "zero1", "zero2", "zero3", "fsdp", "fsdp2", "hsdp"],
+    "clip_grad": ["on", "off"],
     "checkpointing": ["off", "all"], "checkpointing.reentrant": ["true", "false"],
     "train.vision": ["frozen", "full"], "train.decoder": ["full", "frozen", "lora"],
     "kernels_as": ["card", "oracle"], "gpu": ["a100-80g", "h100-80g", "t4-16g"],
@@ -49,6 +50,10 @@ def draw(rng):
         plan["gpus"] = rng.choice(["2", "8"])
     if plan["strategy"].startswith("zero"):
         plan["precision"] = rng.choice(["bf16", "fp32"])
+        if plan["optimizer"] != "adafactor" and rng.random() < 0.3:
+            plan["offload"] = "params" if plan["strategy"] == "zero3" else "optimizer+grads"
+    if plan["strategy"] == "hsdp":
+        plan["shards"] = "2"
     if plan["train.decoder"] == "lora":
         plan["lora.rank"] = rng.choice(["4", "16"])
     if rng.random() < 0.1:
@@ -114,7 +119,9 @@ def lifetimes(command, config, plan, r):
 def frozen(command, config, plan, r):
     for c in r["components"]:
         if c["parameters"]["trainable"] == 0 and plan.get("train.decoder") != "lora":
-            assert c["gradients"] == c["optimizer"] == 0, c["name"] + " is frozen"
+            assert c["optimizer"] == 0, c["name"] + " is frozen"
+            # a flat parameter's gradient covers what is frozen in it
+            assert c["gradients"] == 0 or plan.get("strategy") == "fsdp", c["name"] + " is frozen"
 
 
 def grows(command, config, plan, r, key, factor):
@@ -132,11 +139,48 @@ def steps(command, config, plan, r):
         grows(command, config, plan, r, "steps", 2)
 
 
+def model_state(command, config, plan):
+    """Weights, gradients and optimizer state when the first step is over."""
+    alive = {}
+    for line in run(command, config, plan, "--dump=events").splitlines():
+        words = line.split()
+        if words[:2] == ["phase", "step1.after"]:
+            break
+        if words[0] == "alloc":
+            alive[words[1]] = [int(words[2]), words[3]]
+        elif words[0] == "free":
+            del alive[words[1]]
+        elif words[0] == "category":
+            alive[words[1]][1] = words[2]
+    return sum(size for size, what in alive.values() if what in ("parameters", "gradients", "optimizer"))
+
+
 def stages(command, config, plan, r):
     if plan.get("strategy") == "zero1":
         two = report(command, config, dict(plan, strategy="zero2"))
         a, b = (x["peak"]["allocated"]["expected"] for x in (two, r))
         assert a <= b, "zero2 needs %d, zero1 %d" % (a, b)
+    if plan.get("strategy") in ("zero1", "zero2", "zero3"):
+        # small parameters stay whole on top of their shards: not here
+        cut = dict(plan, gpus="8", **{"zero.stage3_param_persistence_threshold": "0"})
+        cut.pop("offload", None)
+        three, two, one = (model_state(command, config, dict(cut, strategy=s))
+                           for s in ("zero3", "zero2", "zero1"))
+        assert three <= two <= one, "model state of zero3, 2, 1: %d, %d, %d" % (three, two, one)
+
+
+def shards(command, config, plan, r):
+    if plan.get("strategy") in ("zero1", "zero2", "zero3", "fsdp", "fsdp2"):
+        few, many = (model_state(command, config, dict(plan, gpus=n)) for n in ("2", "8"))
+        assert many <= few, "8 cards hold %d, 2 hold %d" % (many, few)
+
+
+def host(command, config, plan, r):
+    meter = r["peak"].get("host")
+    moved = plan.get("offload") == "params" or any(c["parameters"]["trainable"] for c in r["components"])
+    assert (meter is not None) == ("offload" in plan and moved), "host memory is there without offload, or not with it"
+    if meter:
+        assert 0 < meter["low"] <= meter["expected"] <= meter["high"], "host is out of order"
 
 
 def again(command, config, plan, r):
@@ -150,7 +194,7 @@ def again(command, config, plan, r):
             os.environ.pop(key) if value is None else os.environ.update({key: value})
 
 
-PROPERTIES = [sums, meters, verdict, lifetimes, frozen, batch, steps, stages, again]
+PROPERTIES = [sums, meters, verdict, lifetimes, frozen, batch, steps, stages, shards, host, again]
 
 
 def main():

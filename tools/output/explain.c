@@ -197,8 +197,9 @@ static void head(struct page *page, const struct explanation *e, const vram_repo
     } else {
         vram_param_view p = {.size = sizeof p};
         vram_model_param(e->model, e->subject.number, &p);
-        page_printf(page, "%s, %s as stored%s%s\n", p.buffer ? "buffer" : "parameter", p.dtype,
-                    *p.tied_to ? ", the same as " : "", p.tied_to);
+        page_printf(page, "%s, %s%s%s\n", p.buffer ? "buffer" : "parameter", p.dtype,
+                    *p.tied_to ? ", the same as " : *p.stored ? " as stored" : ", in no file",
+                    p.tied_to);
     }
     page_printf(page, "%s of %s %s at the peak, in %s\n\n", scale_text(scale, total, a),
                 scale_text(scale, v->allocated.expected, b), scale.name, v->peak_phase);

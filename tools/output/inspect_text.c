@@ -35,9 +35,12 @@ static void summary(struct page *page, const vram_model *model)
     page_printf(page, "%s%s%s\n", *m.family ? m.family : "of an unknown family",
                 *m.class_name ? sheet_dot(page) : "", m.class_name);
     sheet_label(page, "parameters");
-    page_printf(page, "%s = %" PRIu64 "%s%s %s\n", count_text(m.parameters, count), m.parameters,
-                sheet_dot(page), bytes_text(m.parameter_bytes, bytes),
-                m.weight_files ? "as stored" : "as the config says");
+    if (!m.parameters && !m.activations_known)
+        page_put(page, "unknown: no template, and no weights to count\n");
+    else
+        page_printf(page, "%s = %" PRIu64 "%s%s %s\n", count_text(m.parameters, count), m.parameters,
+                    sheet_dot(page), bytes_text(m.parameter_bytes, bytes),
+                    m.weight_files ? "as stored" : "as the config says");
     if (m.named_only) {
         sheet_label(page, NULL);
         page_printf(page, "%s of them in a checkpoint that this one only names\n",

@@ -5,6 +5,9 @@
 #include "output/page.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,6 +46,54 @@ static mode_t file_mode(const struct stat *old)
     return old ? old->st_mode & 0777 : 0666 & ~mask;
 }
 
+/* Where the links at path lead, be there a file or not; NULL: round in circles, or no memory. */
+static char *behind_links(const char *path)
+{
+    char *at = strdup(path), target[PATH_MAX];
+    for (int hops = 0; at && hops < 40; hops++) {
+        ssize_t n = readlink(at, target, sizeof target - 1);
+        if (n < 0)
+            return at;
+        const char *slash = target[0] == '/' ? NULL : strrchr(at, '/');
+        size_t folder = slash ? (size_t)(slash - at) + 1 : 0;
+        char *next = malloc(folder + (size_t)n + 1);
+        if (next) {
+            memcpy(next, at, folder);
+            memcpy(next + folder, target, (size_t)n);
+            next[folder + (size_t)n] = 0;
+        }
+        free(at);
+        at = next;
+    }
+    if (at)
+        errno = ELOOP;
+    free(at);
+    return NULL;
+}
+
+/* A signal that ends the command takes the unfinished file along. */
+static const char *volatile unfinished;
+
+static void on_signal(int number)
+{
+    if (unfinished)
+        unlink(unfinished);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void guard(const char *temporary)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    unfinished = temporary;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old, new = {.sa_handler = temporary ? on_signal : SIG_DFL};
+        sigemptyset(&new.sa_mask);
+        if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &new, NULL);
+    }
+}
+
 static int open_temporary(struct page *page, const char *path, const struct stat *old)
 {
     static const char suffix[] = ".XXXXXX";
@@ -52,8 +103,10 @@ static int open_temporary(struct page *page, const char *path, const struct stat
         return cli_fail(CLI_SYSTEM, "out of memory");
     memcpy(page->temporary, path, n);
     memcpy(page->temporary + n, suffix, sizeof suffix);
+    guard(page->temporary); /* the name is made in place */
     int fd = mkstemp(page->temporary);
     if (fd < 0) {
+        guard(NULL);
         free(page->temporary);
         page->temporary = NULL;
         return failed(path);
@@ -67,9 +120,23 @@ static int open_temporary(struct page *page, const char *path, const struct stat
     else
         close(fd);
     unlink(page->temporary);
+    guard(NULL);
     free(page->temporary);
     page->temporary = NULL;
     return code;
+}
+
+/* A device or a pipe cannot be replaced; nobody waits for a pipe's reader. */
+static int open_straight(struct page *page, const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENXIO ? cli_fail(CLI_SYSTEM, "%s: nobody reads this pipe", path) : failed(path);
+    page->file = fcntl(fd, F_SETFL, 0) < 0 ? NULL : fdopen(fd, "wb");
+    if (page->file)
+        return 0;
+    close(fd);
+    return failed(path);
 }
 
 int page_open(struct page *page, const char *path)
@@ -85,10 +152,15 @@ int page_open(struct page *page, const char *path)
         return 0;
     }
     bool exists = !stat(path, &st);
-    if (!exists || S_ISREG(st.st_mode))
-        return open_temporary(page, path, exists ? &st : NULL);
-    page->file = fopen(path, "wb"); /* a device or a pipe cannot be replaced */
-    return page->file ? 0 : failed(path);
+    if (exists && !S_ISREG(st.st_mode))
+        return open_straight(page, path);
+    page->real = behind_links(path);
+    int code = page->real ? open_temporary(page, page->real, exists ? &st : NULL) : failed(path);
+    if (code) {
+        free(page->real);
+        page->real = NULL;
+    }
+    return code;
 }
 
 int page_close(struct page *page, int code)
@@ -99,12 +171,15 @@ int page_close(struct page *page, int code)
     if (page->target && fclose(page->file) && !page->error)
         page->error = errno;
     bool answer = code == CLI_DONE || code == CLI_NO || code == CLI_UNKNOWN;
-    if (page->temporary && answer && !page->error && rename(page->temporary, page->target))
+    if (page->temporary && answer && !page->error && rename(page->temporary, page->real))
         page->error = errno;
     if (page->temporary && (!answer || page->error))
         unlink(page->temporary);
+    if (page->temporary)
+        guard(NULL);
     free(page->temporary);
-    page->temporary = NULL;
+    free(page->real);
+    page->temporary = page->real = NULL;
     return answer && page->error ? cli_fail(CLI_SYSTEM, "%s: %s", name, strerror(page->error))
                                  : code;
 }

@@ -17,7 +17,8 @@ enum { PAGE_COLUMNS = 80 };
 
 struct page {
     FILE *file;
-    const char *target; /* the file to become; NULL = standard output */
+    const char *target; /* as given; NULL = standard output */
+    char *real;         /* the file to become: where a link leads */
     char *temporary;    /* its name until it is whole; NULL = written straight */
     int error;          /* errno of the first failure; 0 = none */
     bool colour;        /* on a terminal, unless NO_COLOR is set */

@@ -120,6 +120,8 @@ static void meters(const struct sheet *s)
     meter(s, "allocated", &v->allocated, "tensors and workspaces");
     meter(s, "reserved", &v->reserved, "with the allocator's cache");
     meter(s, "device", &v->device, "with CUDA context, libraries");
+    if (v->host.high)
+        meter(s, "host", &v->host, "offloaded, in host memory");
 }
 
 /* ---- the model ----------------------------------------------------------------------------- */
@@ -128,6 +130,7 @@ static void model(const struct sheet *s)
 {
     vram_model_view m = {.size = sizeof m};
     char all[UNITS_TEXT], trained[UNITS_TEXT], files[64] = "config only", what[128];
+    char line[256];
     uint64_t trains = s->view.parameters_trainable;
     vram_model_get(s->p->model, &m);
     if (m.weight_files)
@@ -143,15 +146,17 @@ static void model(const struct sheet *s)
         page_paragraph(s->page, OUTPUT_LABEL, output_title(m.path));
         sheet_label(s->page, NULL);
     }
-    page_printf(s->page, "%.20s%s%s%s%s parameters, %s\n", *m.family ? m.family : "unknown model",
-                sheet_dot(s->page), files, sheet_dot(s->page), count_text(m.parameters, all), what);
+    snprintf(line, sizeof line, "%.20s%s%s%s%s parameters%s%s", *m.family ? m.family : "unknown model",
+             sheet_dot(s->page), files, sheet_dot(s->page),
+             m.parameters ? count_text(m.parameters, all) : "unknown", m.parameters ? ", " : "",
+             m.parameters ? what : "");
+    page_paragraph(s->page, OUTPUT_LABEL, line);
     if (m.named_only) {
         sheet_label(s->page, NULL);
         page_printf(s->page, "%s of them in a checkpoint that this one only names\n",
                     count_text(m.named_only, all));
     }
     for (const char *part = m.summary; *part;) { /* one line a component */
-        char line[256];
         size_t n = strcspn(part, ";");
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), part);
         sheet_label(s->page, NULL);
@@ -253,7 +258,7 @@ static void settings_of(const struct sheet *s, const char *origin, const char *l
     for (size_t i = 0; i < vram_report_setting_count(s->p->report); i++) {
         vram_report_setting_view v = {.size = sizeof v};
         vram_report_setting(s->p->report, i, &v);
-        if (!strcmp(v.origin, origin))
+        if (!strcmp(v.origin, origin) && !*v.by)
             add_setting(line, sizeof line, v.key, v.value);
     }
     /* settings that decide others and do not appear themselves, as train */
@@ -270,9 +275,28 @@ static void settings_of(const struct sheet *s, const char *origin, const char *l
     page_paragraph(s->page, OUTPUT_LABEL, line);
 }
 
+/* What settings files gave, a line each: "strategy=zero2  given by zero2.json:12". */
+static void settings_of_files(const struct sheet *s)
+{
+    const char *label = "from files";
+    for (size_t i = 0; i < vram_report_setting_count(s->p->report); i++) {
+        char line[700];
+        vram_report_setting_view v = {.size = sizeof v};
+        vram_report_setting(s->p->report, i, &v);
+        if (!*v.by)
+            continue;
+        snprintf(line, sizeof line, "%.60s=%.200s  %s%.300s", v.key, v.value,
+                 strcmp(v.origin, "given") ? "" : "given by ", v.by);
+        sheet_label(s->page, label);
+        page_paragraph(s->page, OUTPUT_LABEL, line);
+        label = "";
+    }
+}
+
 static void settings(const struct sheet *s)
 {
     settings_of(s, "given", "given");
+    settings_of_files(s);
     settings_of(s, "model", "from the model");
     settings_of(s, "assumed", "assumed");
     settings_of(s, "default", "by default");

@@ -278,9 +278,7 @@ static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
 
 /* ---- the choice --------------------------------------------------------------------------- */
 
-enum kernel { FLASH, EFFICIENT, MATH };
-
-static enum kernel choose(const struct vram_machine *m, const struct vram_handle *q,
+static enum vram_kernel choose(const struct vram_machine *m, const struct vram_handle *q,
                           const struct vram_handle *k, const struct vram_handle *mask)
 {
     bool half = q->dtype == VRAM_DT_BF16 || q->dtype == VRAM_DT_F16;
@@ -288,13 +286,13 @@ static enum kernel choose(const struct vram_machine *m, const struct vram_handle
     int64_t d = q->shape[3];
     int sm = m->sm ? m->sm : 80;
     if (m->attention == VRAM_ATTENTION_MATH)
-        return MATH;
+        return VRAM_KERNEL_MATH;
     if (m->attention != VRAM_ATTENTION_EFFICIENT && half && !mask && d <= 256 && sm >= 80)
-        return FLASH;
+        return VRAM_KERNEL_FLASH;
     bool aligned = d % (half ? 8 : 4) == 0;
     bool dtype = q->dtype == VRAM_DT_F32 || q->dtype == VRAM_DT_F16 ||
                  (q->dtype == VRAM_DT_BF16 && sm >= 80);
-    return !grouped && aligned && dtype ? EFFICIENT : MATH;
+    return !grouped && aligned && dtype ? VRAM_KERNEL_EFFICIENT : VRAM_KERNEL_MATH;
 }
 
 /* A bool mask becomes zeros in q's dtype (−inf where false): chosen between two scalars; the oracle
@@ -329,17 +327,18 @@ static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
                                   struct vram_handle *k, struct vram_handle *v,
                                   struct vram_handle *mask, bool causal, bool drops)
 {
-    enum kernel kernel = choose(m, q, k, mask);
-    if (kernel == MATH && drops && m->training)
+    enum vram_kernel kernel = choose(m, q, k, mask);
+    if (kernel == VRAM_KERNEL_MATH && drops && m->training)
         vram_throw(m, VRAM_E_CONFLICT, "no formula says what dropout keeps inside math attention");
-    if (kernel == FLASH)
+    m->kernels |= 1u << kernel;
+    if (kernel == VRAM_KERNEL_FLASH)
         return flash(m, q, k, v);
     struct vram_handle *bias =
-        mask ? float_mask(m, mask, (enum vram_dtype)q->dtype, kernel == EFFICIENT) : NULL;
+        mask ? float_mask(m, mask, (enum vram_dtype)q->dtype, kernel == VRAM_KERNEL_EFFICIENT) : NULL;
     int64_t scores[4] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
-    if (bias && kernel == EFFICIENT)
+    if (bias && kernel == VRAM_KERNEL_EFFICIENT)
         vram_replace(m, &bias, vram_op_expand(m, bias, scores, 4));
-    struct vram_handle *o = kernel == EFFICIENT ? efficient(m, q, k, v, bias)
+    struct vram_handle *o = kernel == VRAM_KERNEL_EFFICIENT ? efficient(m, q, k, v, bias)
                                                 : math(m, q, k, v, bias, causal);
     vram_drop(m, bias);
     return o;

@@ -138,8 +138,9 @@ static bool kv_cache(VRAM_OP)
     VRAM_UNUSED(row);
     VRAM_UNUSED(a);
     out->kind = VRAM_V_BOX;
-    out->u.box = vram_box_new(m, VRAM_BOX_LIST, 0);
+    out->u.box = vram_box_new(m, VRAM_BOX_LIST, 1);
     out->u.box->opaque = true;
+    vram_box_push(m, out->u.box, vram_int(0));
     return false;
 }
 
@@ -184,14 +185,38 @@ static bool round_(VRAM_OP)
     return false;
 }
 
-/* error("text"): the code would raise here */
+/* The value of the module's config, or of one around it, that this text is; NULL: it is none. */
+static const struct vram_config *said_by(const struct vram_machine *m, vram_sym text)
+{
+    const struct vram_config *c = m->tree && m->scope < m->tree->nscopes
+                                      ? m->tree->scopes[m->scope].config : NULL;
+    for (; c; c = c->parent)
+        for (const struct vram_config *v = c->first; v; v = v->next)
+            if (v->used && v->type == VRAM_CONFIG_STRING && v->text == text)
+                return v;
+    return NULL;
+}
+
+/* error("text", value): no template describes this, because of a value of the config */
 static bool error(VRAM_OP)
 {
     VRAM_UNUSED(row);
     VRAM_UNUSED(out);
     const char *text = a[0].kind == VRAM_V_STRING ? vram_sym_text(m->cx->syms, (vram_sym)a[0].u.i)
-                                                  : "the model's code refuses this";
-    vram_throw(m, VRAM_E_ARGUMENT, "%s", text);
+                                                  : "the template does not describe this";
+    char path[160], shown[80] = "";
+    const struct vram_config *c = NULL;
+    if (a[1].kind == VRAM_V_STRING) {
+        const char *value = vram_sym_text(m->cx->syms, (vram_sym)a[1].u.i);
+        vram_escape(shown, sizeof shown, value, strlen(value));
+        c = said_by(m, (vram_sym)a[1].u.i);
+    }
+    if (c) {
+        vram_config_path(m->cx, c, path, sizeof path);
+        vram_where(m->cx, "config.json: %s", path);
+        m->at = UINT32_MAX; /* the file is to blame, no line of a template */
+    }
+    vram_throw(m, VRAM_E_UNSUPPORTED, "%s%s%s%s", *shown ? "'" : "", shown, *shown ? "': " : "", text);
 }
 
 static const struct vram_op_row builtin_rows[] = {
@@ -206,7 +231,7 @@ static const struct vram_op_row builtin_rows[] = {
     {"is_list", "x?", "", "", "nothing: whether it is a list or tuple", "", is_list, ""},
     {"range", "n", "", "", "nothing: the list 0 ... n - 1", "", range, ""},
     {"enumerate", "x", "", "", "nothing: a list of pairs (number, member)", "", enumerate, ""},
-    {"kv_cache", "", "", "", "nothing: an empty list that outputs hold as an object",
+    {"kv_cache", "", "", "", "nothing: a list that outputs hold as an object; its first member is 0",
      "transformers DynamicCache", kv_cache, ""},
     {"min", "x y", "", "", "nothing: the lesser number", "", extreme, ""},
     {"max", "x y", "", "", "nothing: the greater number", "", extreme, ""},
@@ -216,7 +241,7 @@ static const struct vram_op_row builtin_rows[] = {
     {"sqrt", "x", "", "", "nothing: the square root", "", square_root, ""},
     {"round", "x digits?", "", "", "nothing: half to even; an integer without digits",
      "", round_, ""},
-    {"error", "text", "", "", "nothing: the run ends with this text", "", error, ""},
+    {"error", "text value?", "", "", "nothing: the run ends, the answer is \"cannot tell\"", "", error, ""},
 };
 const struct vram_op_family vram_ops_builtin = {builtin_rows,
                                                 sizeof builtin_rows / sizeof *builtin_rows};

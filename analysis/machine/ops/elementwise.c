@@ -219,7 +219,7 @@ static bool divide(VRAM_OP)
     if (!both_tensors(m, row, a)) {
         struct vram_value real = {.kind = VRAM_V_FLOAT}; /* true division: of integers, too */
         if (a[0].kind != VRAM_V_TENSOR)
-            vram_throw(m, VRAM_E_UNSUPPORTED, "a number divided by a tensor");
+            vram_throw(m, VRAM_E_FORMAT, "a number divided by a tensor");
         a[1] = real;
         return vram_result(plain_number(m, a, scale_backward), out);
     }

@@ -210,7 +210,7 @@ struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a
                                    struct vram_handle *b)
 {
     if (a->rank < 2 || b->rank < 2 || (a->rank == 2 && b->rank > 2))
-        vram_throw(m, VRAM_E_UNSUPPORTED, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
+        vram_throw(m, VRAM_E_FORMAT, "matmul of ranks %d and %d", (int)a->rank, (int)b->rank);
     check_inner(m, cols_of(a), rows_of(b));
     if (a->rank == 2)
         return mm(m, a, b);
@@ -277,6 +277,47 @@ static struct vram_handle *linear_of(struct vram_machine *m, struct vram_handle 
     return y;
 }
 
+/* ---- linear as DeepSpeed's stage 3 has it (runtime/zero/linear.py) ------------------------- */
+
+static void kept_linear_backward(VRAM_FORMULA)
+{
+    enum vram_dtype dtype = (enum vram_dtype)g[0]->dtype;
+    int64_t count = cols_of(s[0]) ? vram_numel(s[0]) / cols_of(s[0]) : 0;
+    int64_t rows[2] = {count, cols_of(g[0])}, columns[2] = {count, cols_of(s[0])};
+    if (vram_needs(n, 0))
+        out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, dtype, NULL);
+    if (vram_needs(n, 1)) {
+        struct vram_handle *y = vram_reshape_gradient(m, g[0], rows, 2);
+        struct vram_handle *x = vram_reshape_gradient(m, s[0], columns, 2);
+        out[1] = vram_new(m, n->meta[1].shape, 2, dtype, NULL);
+        vram_drop(m, y);
+        vram_drop(m, x);
+    }
+    if (n->nedges > 2 && vram_needs(n, 2))
+        out[2] = vram_new(m, n->meta[2].shape, 1, dtype, NULL);
+}
+
+/* Runs without a tape, then saves whatever it was given; the bias is added in place. */
+static struct vram_handle *kept_linear(struct vram_machine *m, struct vram_handle *x,
+                                       struct vram_handle *w, struct vram_handle *b)
+{
+    struct vram_handle *xs[3] = {x, w, b};
+    struct vram_tape_node *n;
+    int count = b ? 3 : 2;
+    bool grad = m->grad;
+    vram_begin(m, &n, &(struct vram_begin){.inputs = xs, .ninputs = count, .nsave_out = count,
+                                           .backward = kept_linear_backward});
+    m->grad = false;
+    struct vram_handle *wt = vram_op_transpose(m, w, 0, 1);
+    struct vram_handle *y = x->rank == 2 && b ? addmm(m, b, x, wt) : vram_op_matmul(m, x, wt);
+    vram_drop(m, wt);
+    m->grad = grad;
+    if (!vram_end(m, n, &y, 1, xs, count))
+        return y;
+    vram_drop(m, y);
+    return NULL;
+}
+
 static bool linear(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
@@ -287,11 +328,52 @@ static bool linear(VRAM_OP)
     b = vram_autocast_lower(m, b); /* arguments are cast from the last to the first */
     w = vram_autocast_lower(m, w);
     x = vram_autocast_lower(m, x);
-    struct vram_handle *y = linear_of(m, x, w, b);
+    struct vram_handle *y = (m->keeps_linear ? kept_linear : linear_of)(m, x, w, b);
     vram_drop(m, x);
     vram_drop(m, w);
     vram_drop(m, b);
     return vram_result(y, out);
+}
+
+/* ---- a product with a matrix in packed words ----------------------------------------------- */
+
+/* The matrix is made for the gradient and dropped: its nested constants, the matrix in the dtype in
+ * which it was packed, a cast. */
+static void packed_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    struct vram_handle *constants =
+        n->arg[2] ? vram_new(m, &n->arg[2], 1, VRAM_DT_F32, NULL) : NULL;
+    struct vram_handle *w = vram_new(m, n->arg, 2, (enum vram_dtype)n->arg[3], NULL);
+    vram_drop(m, constants);
+    vram_replace(m, &w, vram_cast(m, w, (enum vram_dtype)g[0]->dtype));
+    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
+    vram_drop(m, w);
+}
+
+/* packed_linear(x, outputs, keeps, constants, dtype): the product alone; what unpacking takes in
+ * forward is the template's.  keeps: the function holds x, though the matrix does not train; constants: how
+ * many nested ones there are; dtype: that in which the matrix was packed, else x's. */
+static bool packed_linear(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *o = NULL;
+    int64_t outputs = vram_arg_int(m, row, a, 1, 1), shape[VRAM_MAX_RANK];
+    bool keeps = vram_arg_bool(a, 2, false);
+    if (x->rank < 1 || outputs < 1)
+        vram_throw(m, VRAM_E_CONFLICT, "packed_linear needs rows and a number of outputs");
+    memcpy(shape, x->shape, sizeof shape);
+    shape[x->rank - 1] = outputs;
+    struct vram_tape_node *n;
+    if (!vram_begin(m, &n, &(struct vram_begin){&x, 1, &x, keeps ? 1 : 0, 0, packed_backward})) {
+        if (n) {
+            n->arg[0] = outputs;
+            n->arg[1] = cols_of(x);
+            n->arg[2] = vram_arg_int(m, row, a, 3, 0);
+            n->arg[3] = a[4].kind == VRAM_V_DTYPE ? a[4].u.i : x->dtype;
+        }
+        o = vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false);
+    }
+    return vram_result(o, out);
 }
 
 /* ---- convolution -------------------------------------------------------------------------- */
@@ -342,7 +424,11 @@ static bool conv(VRAM_OP)
 }
 
 static const struct vram_op_row matmul_rows[] = {
-    {"linear", "x w b?", "lower", "x if the weight trains, the weight if x needs grad; never the bias",
+    {"packed_linear", "x outputs keeps? constants? dtype?", "", "nothing, or x",
+     "the product; backward unpacks the matrix for a moment", "bitsandbytes 0.50 autograd/_functions.py",
+     packed_linear, ""},
+    {"linear", "x w b?", "lower",
+     "x if the weight trains, the weight if x needs grad; never the bias; under ZeRO 3 everything",
      "the product; on unfoldable rows a copy; backward: weight, then input, then the bias sum",
      "ATen/native/Linear.cpp", linear, ""},
     {"addmm", "b x w", "lower", "x if the weight trains, the weight if x needs grad",

@@ -27,7 +27,7 @@
  *     vram_report never change once made, so any number of threads may read one at a time.  A
  *     vram_plan may be read by many threads while nobody sets.
  *   - The library never prints, never exits, never reads the environment, never opens a network
- *     connection, and reads only files of the model it is pointed at.
+ *     connection, and reads only files of the model and the settings files it is pointed at.
  */
 #ifndef VRAM_VRAM_H
 #define VRAM_VRAM_H
@@ -209,6 +209,25 @@ VRAM_API int vram_plan_set_json(vram_plan *plan, const char *text, size_t n, vra
 /* The text of a key that was given; NULL when it was not (its default holds). */
 VRAM_API const char *vram_plan_get(const vram_plan *plan, const char *key);
 
+/* Sets keys from n files of other tools (docs/settings.md): DeepSpeed, TrainingArguments and accelerate
+ * JSON or YAML, LLaMA-Factory and axolotl YAML, shell scripts with a launch command.  Keys that the
+ * plan gives already stay as they are; vram_plan_set changes any of them afterwards.  Of two files that
+ * disagree the later one is taken, with a finding.  All of what they say is set or, on failure, nothing.
+ *
+ * Reads the files, and those that they name below their own folder; a script is read as words, never
+ * run.  Paths are only used during the call.  Errors: VRAM_E_NOTFOUND, _IO; _FORMAT, with
+ * "FILE:LINE" in error->where; _UNSUPPORTED, no settings of a known tool; _LIMIT, too large, too deep or
+ * too many; _ARGUMENT and _RANGE, a value that the plan refuses; _NOMEM.  What matters and is not
+ * understood is a finding of the plan.  Not while another thread uses the plan. */
+VRAM_API int vram_plan_set_files(vram_plan *plan, const char *const *paths, size_t n,
+                                 vram_error *error);
+/* Who gave a key: "zero2.json:12", or "default of TrainingArguments"; NULL when vram_plan_set did or
+ * nobody.  Valid until the plan changes. */
+VRAM_API const char *vram_plan_by(const vram_plan *plan, const char *key);
+/* Findings about settings files; a report has them, too.  Valid until the plan changes. */
+VRAM_API size_t vram_plan_finding_count(const vram_plan *plan);
+VRAM_API void vram_plan_finding(const vram_plan *plan, size_t i, vram_finding_view *view);
+
 typedef struct vram_setting_view {
     size_t size;
     const char *key;      /* "dim.NAME": NAME stands for any name */
@@ -260,6 +279,7 @@ typedef struct vram_report_view {
     int verdict;                  /* enum vram_verdict */
     const char *verdict_name;     /* "fits", "tight", "does-not-fit", "cannot-tell", "" */
     const char *estimator;        /* "timeline" or "sum" */
+    vram_range host;              /* host memory that offloading takes on each rank, at its highest */
 } vram_report_view;
 VRAM_API void vram_report_get(const vram_report *report, vram_report_view *view);
 
@@ -289,6 +309,7 @@ typedef struct vram_report_setting_view {
     size_t size;
     const char *key, *value;
     const char *origin; /* "given", "model", "default", "assumed" */
+    const char *by;     /* who gave it, as vram_plan_by says; "" when no settings file did */
 } vram_report_setting_view;
 VRAM_API size_t vram_report_setting_count(const vram_report *report);
 VRAM_API void vram_report_setting(const vram_report *report, size_t i,

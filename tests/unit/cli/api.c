@@ -155,6 +155,79 @@ static void plan_refusals(void **state)
     vram_plan_free(plan);
 }
 
+/* ---- plans from other tools' files --------------------------------------------------------- */
+
+static const char *fixture(char *path, size_t size, const char *name)
+{
+    snprintf(path, size, "%s/fixtures/settings/%s", root, name);
+    return path;
+}
+
+static void plan_files(void **state)
+{
+    char zero[500], launch[500], other[500], expected[600];
+    const char *const files[] = {fixture(zero, sizeof zero, "zero2.json"),
+                                 fixture(launch, sizeof launch, "llava_pretrain.sh")};
+    const char *const more[] = {fixture(other, sizeof other, "zero3_offload.json")};
+    const char *const bad[] = {zero, "no/such/file"};
+    vram_plan *plan;
+    vram_error e;
+    (void)state;
+    assert_int_equal(vram_plan_create(&plan, &e), 0);
+    assert_int_equal(vram_plan_set(plan, "micro_batch", "3", &e), 0);
+    assert_int_equal(vram_plan_set_files(plan, bad, 2, &e), VRAM_E_NOTFOUND);
+    assert_string_equal(e.where, "no/such/file");
+    assert_null(vram_plan_get(plan, "strategy")); /* all or nothing */
+    assert_int_equal(vram_plan_set_files(plan, NULL, 0, NULL), 0);
+    if (vram_plan_set_files(plan, files, 2, &e))
+        fail_msg("%s: %s", e.where, e.text);
+    assert_string_equal(vram_plan_get(plan, "micro_batch"), "3");
+    assert_null(vram_plan_by(plan, "micro_batch"));
+    assert_string_equal(vram_plan_get(plan, "strategy"), "zero2");
+    snprintf(expected, sizeof expected, "%s:10", zero);
+    assert_string_equal(vram_plan_by(plan, "strategy"), expected);
+    assert_string_equal(vram_plan_by(plan, "optimizer"), "default of LLaVA");
+    assert_null(vram_plan_by(plan, "no such key"));
+    assert_int_equal(vram_plan_finding_count(plan), 0);
+    /* what is given stays, also by files; what is new is added, and remarked on */
+    assert_int_equal(vram_plan_set_files(plan, more, 1, &e), 0);
+    assert_string_equal(vram_plan_get(plan, "strategy"), "zero2");
+    assert_string_equal(vram_plan_get(plan, "offload"), "params");
+    assert_int_equal(vram_plan_finding_count(plan), 2);
+    vram_finding_view f = {.size = sizeof f};
+    vram_plan_finding(plan, 1, &f);
+    assert_string_equal(f.id, "V0321");
+    snprintf(expected, sizeof expected, "%s:15", other);
+    assert_string_equal(f.subject, expected);
+    /* a word forgets who said it */
+    assert_int_equal(vram_plan_set(plan, "strategy", "ddp", &e), 0);
+    assert_null(vram_plan_by(plan, "strategy"));
+    vram_plan_free(plan);
+}
+
+static void plan_files_memory(void **state)
+{
+    char zero[500], yaml[500];
+    const char *const files[] = {fixture(zero, sizeof zero, "zero3_offload.json"),
+                                 fixture(yaml, sizeof yaml, "axolotl_qlora.yaml")};
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        vram_plan *plan;
+        vram_error e;
+        assert_int_equal(vram_plan_create(&plan, &e), 0);
+        vram_fail_after(n);
+        int code = vram_plan_set_files(plan, files, 2, &e);
+        bool over = vram_fail_after(0) < n;
+        assert_int_equal(code, over ? VRAM_OK : VRAM_E_NOMEM);
+        assert_int_equal(e.code, code);
+        assert_true((vram_plan_get(plan, "strategy") != NULL) == over);
+        assert_int_equal(vram_plan_finding_count(plan) > 0, over);
+        vram_plan_free(plan);
+        if (over)
+            break;
+    }
+}
+
 /* A value of thousands of bytes, a key of thousands of bytes. */
 static void plan_long(void **state)
 {
@@ -285,6 +358,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tables),        cmocka_unit_test(cells),
         cmocka_unit_test(plan_values),   cmocka_unit_test(plan_refusals),
         cmocka_unit_test(plan_long),     cmocka_unit_test(plan_memory),
+        cmocka_unit_test(plan_files),    cmocka_unit_test(plan_files_memory),
         cmocka_unit_test(dumps),         cmocka_unit_test(dump_refusals),
         cmocka_unit_test(dump_memory)};
     root = argc > 1 ? argv[1] : ".";

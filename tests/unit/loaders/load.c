@@ -77,8 +77,8 @@ static void test_bare_config(void **state)
         world_load(&w, at(top, i ? "other.json" : "config.json"), &c);
         assert_string_equal(c.format, "config");
         assert_true(c.nfiles == 0 && c.ntensors == 0 && c.config);
-        assert_int_equal(world_found(&w, VRAM_F_NO_WEIGHTS), 1);
-        assert_string_equal(world_subject(&w, VRAM_F_NO_WEIGHTS), i ? "other.json" : "config.json");
+        assert_int_equal(world_found(&w, VRAM_F_CONFIG_ALONE), 1);
+        assert_string_equal(world_subject(&w, VRAM_F_CONFIG_ALONE), i ? "other.json" : "config.json");
         world_end(&w);
     }
     unlink(at(top, "model.safetensors"));

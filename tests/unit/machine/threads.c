@@ -23,6 +23,8 @@ static const char *const settings[] = {
     "seq=64 precision=bf16-mixed checkpointing=all optimizer=adamw gpu=h100-80g",
     "seq=64 train=lora lora.rank=8 gpu=a100-40g",
     "seq=64 strategy=zero2 gpus=4 zero.reduce_bucket_size=5000",
+    "seq=64 strategy=zero3 gpus=4 zero.reduce_bucket_size=5000",
+    "seq=64 strategy=fsdp gpus=4 precision=bf16-mixed",
     "seq=64 mode=infer attention=eager padded=on",
 };
 enum { PLANS = sizeof settings / sizeof *settings };

@@ -28,6 +28,9 @@ struct count {
     uint64_t touched, piece;   /* followed rank: whole parameters it touches, its largest piece */
     uint64_t zeros;            /* of touched: without a gradient */
     uint64_t rows_columns;     /* Adafactor's fp32 elements */
+    uint64_t even;             /* ZeRO 3: a rank's shards, each parameter rounded up */
+    uint64_t rows, reached_rows; /* FSDP2: a rank's rows, each first dimension rounded up */
+    uint64_t largest;          /* parameter */
 };
 
 /* LLaVA takes the state before the last layer. */
@@ -88,6 +91,11 @@ static void count(const vram_model *m, struct count *c)
         if (!trained(&p))
             continue;
         t[decayed(p.path) ? 0 : 1] += n;
+        c->even += (n + c->ranks - 1) / c->ranks;
+        uint64_t rows = ((uint64_t)p.dims[0] + c->ranks - 1) / c->ranks * (n / (uint64_t)p.dims[0]);
+        c->rows += rows;
+        c->reached_rows += reached(c, p.path) ? rows : 0;
+        c->largest = n > c->largest ? n : c->largest;
         if (!reached(c, p.path))
             continue;
         c->tensors++;
@@ -128,6 +136,17 @@ enum figure {
     ROOTS,            /* 4·T/D more by the optimizer's lists */
     DDP_BUCKETS,      /* w·T from the start */
     DDP_GRADIENTS,    /* w·T beside the buckets when a step is over, 0 with views */
+    SHARDS,           /* ZeRO 3: w·T/D, each parameter's shard rounded up */
+    SHARD_MASTERS,    /* ZeRO 3: 4·T/D */
+    SHARD_GRADIENTS,  /* ZeRO 3: w·T/D, from the start */
+    SHARD_STATES,     /* ZeRO 3: 8·T/D behind the first step */
+    KEPT_BUCKET,      /* ZeRO 3: w·B, from the start */
+    ROWS,             /* FSDP2: bytes·T/D, each first dimension rounded up; factor: bytes */
+    ROW_STATES,       /* FSDP2: factor·T/D, of what gets a gradient */
+    UNSYNCED,         /* FSDP2: factor·T when a backward that does not reduce is over */
+    HOST,             /* offload, ZeRO 1 and 2: 4·T/D, its gradients, w·T/D, w·(largest), 8·T/D */
+    HOST_3,           /* offload, ZeRO 3: 4·T/D, its gradients, w·T/D, 8·T/D; factor: w·T/D of the weights */
+    OFFLOADED,        /* card and host together when the first step is over: of the real engine */
     STATES,           /* of an optimizer on one card, behind its first step */
 };
 
@@ -144,6 +163,11 @@ struct row {
 #define LLAVA_7B "checkpoints/llava-1.5-7b-hf/config.json"
 #define BIG "seq=2048 attention=sdpa "
 #define ZERO1(d) "strategy=zero1 zero.reduce_bucket_size=100000 precision=bf16 gpus=" d
+#define OFFLOAD "seq=16 optimizer=adamw steps=1 zero.reduce_bucket_size=20000 offload=optimizer+grads "
+#define ALONE                                                                                      \
+    "zero.stage3_param_persistence_threshold=0 zero.stage3_prefetch_bucket_size=0 "               \
+    "zero.stage3_max_reuse_distance=0 "
+#define ZERO3(d) "strategy=zero3 zero.reduce_bucket_size=100000 precision=bf16 gpus=" d
 #define ZERO2(d) "strategy=zero2 zero.reduce_bucket_size=100000 precision=bf16 gpus=" d
 
 static const struct row rows[] = {
@@ -182,6 +206,42 @@ static const struct row rows[] = {
     {"zero2, 6 ranks: gradients of the step", PALI, ZERO2("6"), STEP_GRADIENTS, 6, 2, 0},
     {"zero1, 2 ranks: the lists of AdamW", LLAVA, ZERO1("2") " optimizer=adamw", ROOTS, 2, 2, 0},
     {"zero2, 3 ranks: fused AdamW has none", QWEN, ZERO2("3") " optimizer=adamw-fused", ROOTS, 3, 2, 0},
+    {"zero3, 2 ranks: shards", QWEN, ZERO3("2"), SHARDS, 2, 2, 0},
+    {"zero3, 7 ranks: shards, padded", LLAVA, ZERO3("7"), SHARDS, 7, 2, 0},
+    {"zero3, 8 ranks: shards", LLAVA_7B, BIG ZERO3("8"), SHARDS, 8, 2, 0},
+    {"zero3, 3 ranks: fp32 shards", PALI, ZERO3("3"), SHARD_MASTERS, 3, 2, 0},
+    {"zero3, 64 ranks: fp32 shards", LLAVA_7B, BIG ZERO3("64"), SHARD_MASTERS, 64, 2, 0},
+    {"zero3, 4 ranks: gradients", LLAVA, ZERO3("4"), SHARD_GRADIENTS, 4, 2, 0},
+    {"zero3, 4 ranks: gradients summed in fp32", LLAVA, ZERO3("4") " zero.grad_accum_dtype=fp32",
+     SHARD_GRADIENTS, 4, 4, 0},
+    {"zero3, 5 ranks: Adam's states", PALI, ZERO3("5") " optimizer=adamw", SHARD_STATES, 5, 2, 0},
+    {"zero3, 8 ranks: Adam's states", LLAVA_7B, BIG ZERO3("8") " optimizer=adamw", SHARD_STATES, 8, 2, 0},
+    {"zero3: the bucket stays", QWEN, ZERO3("2"), KEPT_BUCKET, 2, 2, 100000},
+    {"fsdp2, 2 ranks: shards", LLAVA, "strategy=fsdp2 gpus=2 precision=bf16", ROWS, 2, 2, 2},
+    {"fsdp2, 3 ranks, mixed: fp32 shards", PALI, "strategy=fsdp2 gpus=3 precision=bf16-autocast", ROWS, 3, 2, 4},
+    {"hsdp, 4 shards: as fsdp2", QWEN, "strategy=hsdp gpus=16 shards=4 precision=fp32", ROWS, 4, 4, 4},
+    {"fsdp2, 8 ranks: shards", LLAVA_7B, BIG "strategy=fsdp2 gpus=8 precision=bf16-autocast", ROWS, 8, 2, 4},
+    {"fsdp2, 8 ranks: Adam's states", LLAVA_7B,
+     BIG "strategy=fsdp2 gpus=8 precision=bf16-mixed optimizer=adamw clip_grad=off", ROW_STATES, 8, 4, 8},
+    {"fsdp2: gradients that are not reduced", QWEN,
+     "strategy=fsdp2 gpus=4 precision=bf16-mixed accumulation=2", UNSYNCED, 4, 2, 2},
+    {"fsdp2: the same in fp32", QWEN,
+     "strategy=fsdp2 gpus=4 precision=bf16-mixed accumulation=2 fsdp.reduce_dtype=fp32", UNSYNCED, 4, 2, 4},
+    {"zero2, 2 ranks: host memory", QWEN, ZERO2("2") " offload=optimizer+grads", HOST, 2, 2, 0},
+    {"zero1, 8 ranks: host memory", LLAVA_7B, BIG ZERO1("8") " offload=optimizer+grads", HOST, 8, 2, 0},
+    {"zero3, 2 ranks: host memory", QWEN, ZERO3("2") " offload=optimizer+grads", HOST_3, 2, 2, 0},
+    {"zero3, 4 ranks: host memory with weights", LLAVA_7B, BIG ZERO3("4") " offload=params", HOST_3, 4, 2, 1},
+    /* record_offload.py */
+    {"zero2, offloaded", QWEN, OFFLOAD "strategy=zero2 gpus=2 precision=bf16", OFFLOADED, 2, 2, 1261696},
+    {"zero1, offloaded", QWEN, OFFLOAD "strategy=zero1 gpus=4 precision=bf16", OFFLOADED, 4, 2, 799168},
+    {"zero2, offloaded, two micro-batches", QWEN,
+     OFFLOAD "strategy=zero2 gpus=2 precision=fp32 accumulation=2", OFFLOADED, 2, 4, 1906688},
+    {"zero3, offloaded", QWEN, OFFLOAD ALONE "strategy=zero3 gpus=2 precision=bf16", OFFLOADED, 2, 2, 1067840},
+    {"zero3, offloaded, two micro-batches", QWEN,
+     OFFLOAD ALONE "strategy=zero3 gpus=2 precision=fp32 accumulation=2", OFFLOADED, 2, 4, 1313408},
+    {"zero3, weights as well", QWEN,
+     "seq=16 optimizer=adamw steps=1 zero.reduce_bucket_size=20000 offload=params " ALONE
+     "strategy=zero3 gpus=4 precision=bf16", OFFLOADED, 4, 2, 553920},
     {"ddp: buckets", LLAVA, "strategy=ddp gpus=2 precision=bf16", DDP_BUCKETS, 2, 2, 0},
     {"ddp, fp32 weights: buckets", LLAVA, "strategy=ddp gpus=8 precision=bf16-mixed", DDP_BUCKETS, 8, 4, 0},
     {"ddp: buckets", LLAVA_7B, BIG "strategy=ddp gpus=8 precision=bf16", DDP_BUCKETS, 8, 2, 0},
@@ -233,6 +293,8 @@ static uint64_t formula(const struct row *r, const struct count *c)
         return c->w * c->reached * r->factor;
     case OWN_GRADIENTS:
         return c->w * (c->touched + c->zeros);
+    case OFFLOADED:
+        return r->factor;
     case BUCKETS:
         return c->w * r->factor;
     case FP64_PIECE:
@@ -241,6 +303,25 @@ static uint64_t formula(const struct row *r, const struct count *c)
         return (c->w + 4) * c->partition;
     case ROOTS:
         return strstr(r->settings, "fused") ? 0 : 4 * c->partition;
+    case SHARDS:
+    case SHARD_GRADIENTS:
+        return c->w * c->even;
+    case SHARD_MASTERS:
+        return 4 * c->even;
+    case SHARD_STATES:
+        return 8 * c->even;
+    case KEPT_BUCKET:
+        return c->w * r->factor;
+    case ROWS:
+        return r->factor * c->rows;
+    case ROW_STATES:
+        return r->factor * c->reached_rows;
+    case UNSYNCED:
+        return r->factor * c->reached;
+    case HOST:
+        return (4 + 4 + c->w + 8) * c->partition + c->w * c->largest;
+    case HOST_3:
+        return (4 + 4 + c->w + 8 + c->w * r->factor) * c->even;
     default:
         return states(r, c);
     }
@@ -262,21 +343,50 @@ static uint64_t in_step(const struct run *run, bool gradients)
     return sum;
 }
 
+/* The tensors' bytes. */
+static uint64_t host(const struct run *run)
+{
+    vram_report *report = NULL;
+    vram_report_view view = {.size = sizeof view};
+    vram_error e;
+    if (vram_predict(&report, run->model, run->plan, &e))
+        fail_msg("%s", e.text);
+    vram_report_get(report, &view);
+    vram_report_free(report);
+    assert_true(view.host.low <= view.host.expected && view.host.expected <= view.host.high);
+    return view.host.low;
+}
+
 static uint64_t measured(const struct row *r, const struct run *run)
 {
     size_t load = phase_end(run, "load"), back = phase_end(run, first_backward(r));
     size_t step = phase_end(run, "step1.optimizer");
     switch (r->figure) {
     case FLAT_WEIGHTS:
+    case SHARDS:
+    case ROWS:
         return live(run, load, "parameters", "strategy");
     case FP32_PARTITION:
+    case SHARD_MASTERS:
         return live(run, load, "optimizer", "strategy");
+    case SHARD_GRADIENTS:
+        return live(run, load, "gradients", "strategy");
+    case KEPT_BUCKET:
+        return live(run, load, "temporaries", "strategy");
+    case OFFLOADED:
+        return live(run, step, NULL, "strategy") + live(run, step, NULL, "optimizer") + host(run);
+    case HOST:
+    case HOST_3:
+        return host(run);
     case ZERO_GRADIENTS: /* all that the start made, without what stays and the clones of partitions */
         return allocated(run, "load", "strategy") - live(run, load, NULL, "strategy") -
                live(run, load, "optimizer", "strategy") / 2;
     case ADAM_STATES:
+    case SHARD_STATES:
+    case ROW_STATES:
     case STATES:
         return live(run, step, "optimizer", "optimizer");
+    case UNSYNCED:
     case FULL_GRADIENTS:
     case OWN_GRADIENTS:
         return live(run, back, "gradients", NULL);
