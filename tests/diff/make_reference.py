@@ -56,7 +56,6 @@ INPUTS = {
     "smolvlm": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 4]),
     "llava_onevision": {"seq_len": [300, 400], "images": [1],
                         "image_size": [[112, 112], [200, 100], [56, 170], [300, 220]]},
-    "mistral3": dict(ALWAYS, image_size=[[112, 224], [112, 112], [224, 112]]),
     "blip-2": ALWAYS,
     "mllama": ALWAYS, "qwen2_audio": {"seq_len": [40, 64], "images": [1]},
     "whisper": {"seq_len": [12, 32]},
@@ -68,10 +67,13 @@ HEADED = ("vit", "dinov2")
 
 
 def inputs_of(config):
-    kind = config["model_type"]
-    if kind == "llava" and config["vision_config"].get("model_type") == "pixtral":
-        kind = "mistral3"
-    return INPUTS.get(kind, TEXT)
+    vision = config.get("vision_config", {})
+    if vision.get("model_type") == "pixtral":  # whole patches that are not shrunk
+        unit = vision["patch_size"] * config.get("spatial_merge_size", 1)
+        most = vision["image_size"] // unit * unit
+        half = vision["image_size"] // unit // 2 * unit
+        return dict(ALWAYS, image_size=[[most, half], [half, most], [half, half]])
+    return INPUTS.get(config["model_type"], TEXT)
 
 
 def configs(out_folder):
