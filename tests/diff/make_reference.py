@@ -47,7 +47,8 @@ TEXT = {"seq_len": [64, 64, 96, 50]}
 PICTURES = dict(TEXT, images=[1, 1, 1, 2, 0])
 ALWAYS = dict(TEXT, images=[1, 1, 2])  # where a batch without pictures is not run
 INPUTS = {
-    "llava": PICTURES, "paligemma": PICTURES, "gemma3": dict(PICTURES, seq_len=[96, 128]),
+    "llava": PICTURES, "vipllava": PICTURES, "paligemma": PICTURES,
+    "gemma3": dict(PICTURES, seq_len=[96, 128]),
     "llava_next": dict(PICTURES, seq_len=[200, 256]),
     "qwen2_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[56, 84], [140, 112], [84, 84]]),
     "qwen2_5_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[112, 140], [196, 84], [56, 56]]),
