@@ -141,6 +141,11 @@ static const struct vram_class_part llava_parts[] = {
     {"vision_config", "clip_vision_model", false, llava_vision, false},
     {NULL, NULL, false, NULL, false}};
 
+static const struct vram_class_key vipllava[] = {
+    INT("image_token_index", 32000, 0), INT("image_seq_length", 576, 0),
+    TEXT("projector_hidden_act", "gelu"), REAL("projector_layernorm_eps", 1e-5),
+    BOOL("tie_word_embeddings", 0), END};
+
 static const struct vram_class_key paligemma[] = {
     INT("image_token_index", 256000, 0), SIZE("projection_dim", 2048),
     BOOL("tie_word_embeddings", 1), END};
@@ -387,6 +392,7 @@ static const struct vram_class classes[] = {
     {"llava_next", llava, llava_parts, false, vram_derive_llava_next},
     {"llava_onevision", llava_onevision, llava_onevision_parts, false,
      vram_derive_llava_onevision},
+    {"vipllava", vipllava, llava_parts, false, vram_derive_vipllava},
     {"mistral", mistral, NULL, false, vram_derive_decoder},
     {"mistral3", mistral3, mistral3_parts, false, NULL},
     {"mllama", mllama, mllama_parts, false, NULL},

@@ -66,6 +66,7 @@ int vram_derive_labels(struct vram_cx *cx, struct vram_config *v); /* num_labels
 int vram_derive_vit(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_vipllava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_blip2(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_opt(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v);

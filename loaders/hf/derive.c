@@ -134,6 +134,12 @@ int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v)
     return list(cx, v, "image_grid_pinpoints", sides, sizeof sides / sizeof *sides, true);
 }
 
+int vram_derive_vipllava(struct vram_cx *cx, struct vram_config *v)
+{
+    static const int64_t layers[] = {-2, -5, -8, -11, 6};
+    return list(cx, v, "vision_feature_layer", layers, sizeof layers / sizeof *layers, false);
+}
+
 int vram_derive_opt(struct vram_cx *cx, struct vram_config *v)
 {
     return quotient(cx, v, "word_embed_proj_dim", "hidden_size", NULL);

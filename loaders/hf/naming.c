@@ -105,6 +105,8 @@ static const struct vram_naming rows[] = {
      " LlavaMistralForCausalLM ", original, two_layers, "mistral"},
     {"LlavaForConditionalGeneration", "llava", " llava ", " LlavaForConditionalGeneration ",
      vision_language, not_original, NULL},
+    {"VipLlavaForConditionalGeneration", "vipllava", " vipllava ",
+     " VipLlavaForConditionalGeneration ", vision_language, NULL, NULL},
     {"LlavaNextForConditionalGeneration", "llava_next", " llava_next ",
      " LlavaNextForConditionalGeneration ", vision_language, NULL, NULL},
     {"LlavaOnevisionForConditionalGeneration", "llava_onevision", " llava_onevision ",

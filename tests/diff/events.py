@@ -15,7 +15,8 @@ import sys
 
 from common import Command, finish, settings, shared
 
-TINY = ["tiny-llava-1.5", "tiny-paligemma", "tiny-llama", "tiny-qwen3"]
+TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-vit tiny-qwen2.5-vl tiny-internvl3
+tiny-smolvlm tiny-gemma3""".split()
 
 
 def cases():

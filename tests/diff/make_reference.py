@@ -48,7 +48,8 @@ TEXT = {"seq_len": [64, 64, 96, 50]}
 PICTURES = dict(TEXT, images=[1, 1, 1, 2, 0])
 ALWAYS = dict(TEXT, images=[1, 1, 2])  # where a batch without pictures is not run
 INPUTS = {
-    "llava": PICTURES, "paligemma": PICTURES, "gemma3": dict(PICTURES, seq_len=[96, 128]),
+    "llava": PICTURES, "vipllava": PICTURES, "paligemma": PICTURES,
+    "gemma3": dict(PICTURES, seq_len=[96, 128]),
     "llava_next": dict(PICTURES, seq_len=[200, 256]),
     "qwen2_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[56, 84], [140, 112], [84, 84]]),
     "qwen2_5_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[112, 140], [196, 84], [56, 56]]),
@@ -57,7 +58,6 @@ INPUTS = {
     "smolvlm": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 4]),
     "llava_onevision": {"seq_len": [300, 400], "images": [1],
                         "image_size": [[112, 112], [200, 100], [56, 170], [300, 220]]},
-    "mistral3": dict(ALWAYS, image_size=[[112, 224], [112, 112], [224, 112]]),
     "blip-2": ALWAYS,
     "mllama": ALWAYS, "qwen2_audio": {"seq_len": [40, 64], "images": [1]},
     "whisper": {"seq_len": [12, 32]},
@@ -67,14 +67,17 @@ INPUTS = {
 PARTS = ("vision", "audio", "projector", "decoder")
 HEADED = ("vit", "dinov2")
 GENERATE = """llama mistral qwen2 qwen3 gemma llava llava_next gemma3_text gemma3 internvl idefics3 smolvlm
-llava_onevision mistral3""".split()
+llava_onevision mistral3 vipllava""".split()
 
 
 def inputs_of(config):
-    kind = config["model_type"]
-    if kind == "llava" and config["vision_config"].get("model_type") == "pixtral":
-        kind = "mistral3"
-    return INPUTS.get(kind, TEXT)
+    vision = config.get("vision_config", {})
+    if vision.get("model_type") == "pixtral":  # whole patches that are not shrunk
+        unit = vision["patch_size"] * config.get("spatial_merge_size", 1)
+        most = vision["image_size"] // unit * unit
+        half = vision["image_size"] // unit // 2 * unit
+        return dict(ALWAYS, image_size=[[most, half], [half, most], [half, half]])
+    return INPUTS.get(config["model_type"], TEXT)
 
 
 def configs(out_folder):

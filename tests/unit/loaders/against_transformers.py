@@ -37,7 +37,8 @@ CASES = {  # model_type -> further configurations to try
     "mistral3": [{"text_config": {"model_type": "mistral"}, "vision_config": {"hidden_size": 512}}],
     "whisper": [{"d_model": 64}], "qwen2_audio": [{"text_config": {"hidden_size": 64}}],
     "mllama": [{"text_config": {"num_hidden_layers": 8}, "vision_config": {"hidden_size": 640}}],
-    "blip-2": [{"vision_config": {"hidden_size": 64}, "text_config": {"hidden_size": 128}}],
+    "blip-2": [{"vision_config": {"hidden_size": 64}, "text_config": {"hidden_size": 240}}],
+    "vipllava": [{"vision_feature_layer": [-2, 3], "text_config": {"hidden_size": 64}}],
     "smolvlm": [], "llava_onevision": [{"vision_aspect_ratio": "anyres_max_4", "text_config": {}}],
     "qwen2_5_vl": [{"text_config": {"tie_word_embeddings": True}, "vision_config": {"depth": 2}}],
 }
