@@ -56,6 +56,12 @@ def along(x, dim):
     return list(range(x.dim())) if dim is None else dim
 
 
+def part(x, dim, start, length):
+    if start < 0 or length < 0 or start + length > x.shape[dim]:
+        raise ValueError("Python would cut it short")
+    return slice(start, start + length)
+
+
 def refuse(text):
     raise ValueError(text)
 
@@ -74,7 +80,7 @@ OPS = {
     "contiguous": lambda x: x.contiguous(), "clone": lambda x: x.clone(),
     "transpose": lambda x, a, b: x.transpose(a, b),
     "permute": lambda x, *d: x.permute(sizes(d[0], d[1:])),
-    "slice": lambda x, dim, start, length: x.narrow(dim, start, length),
+    "slice": lambda x, dim, start, length: x[(slice(None),) * (dim % x.dim()) + (part(x, dim, start, length),)],
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
@@ -105,9 +111,9 @@ def grouped(q, k):
     return q.shape[1] != k.shape[1]
 
 
-def sdpa(q, k, v, mask=None, causal=False):
+def sdpa(q, k, v, mask=None, causal=False, p=0.0):
     function = F.scaled_dot_product_attention if DEVICE[0] == "cuda" else fakecuda.REAL_SDPA
-    return function(q, k, v, attn_mask=mask, is_causal=causal, enable_gqa=grouped(q, k))
+    return function(q, k, v, attn_mask=mask, dropout_p=p, is_causal=causal, enable_gqa=grouped(q, k))
 
 
 OPS["sdpa"] = sdpa

@@ -234,7 +234,8 @@ static struct vram_handle *safe_softmax(struct vram_machine *m, struct vram_hand
 
 static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle *q,
                                      struct vram_handle *k, struct vram_handle *v,
-                                     struct vram_handle *mask, bool causal, enum vram_dtype dtype)
+                                     struct vram_handle *mask, bool causal, double dropped,
+                                     enum vram_dtype dtype)
 {
     struct vram_handle *qs = vram_op_mul_number(m, q), *o = NULL, *low = NULL;
     struct vram_handle *bias = mask     ? vram_hold(mask)
@@ -246,6 +247,8 @@ static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle 
     if (a) {
         struct vram_handle *p = safe_softmax(m, a);
         vram_replace(m, &a, p);
+        if (p)
+            p = vram_replace(m, &a, vram_op_dropout(m, p, dropped));
         /* the weights are returned too, and made before the product */
         low = p ? vram_cast(m, p, dtype) : NULL;
         o = p ? vram_op_matmul(m, p, ve) : NULL;
@@ -264,12 +267,12 @@ static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle 
 /* 16-bit inputs are raised to fp32 first and the result is lowered again; all lives to the return */
 static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
                                 struct vram_handle *k, struct vram_handle *v,
-                                struct vram_handle *mask, bool causal)
+                                struct vram_handle *mask, bool causal, double dropped)
 {
     enum vram_dtype dtype = (enum vram_dtype)q->dtype;
     struct vram_handle *x = vram_cast(m, q, VRAM_DT_F32), *y = vram_cast(m, k, VRAM_DT_F32);
     struct vram_handle *z = vram_cast(m, v, VRAM_DT_F32);
-    struct vram_handle *o = math_fp32(m, x, y, z, mask, causal, dtype);
+    struct vram_handle *o = math_fp32(m, x, y, z, mask, causal, dropped, dtype);
     vram_drop(m, x);
     vram_drop(m, y);
     vram_drop(m, z);
@@ -327,7 +330,7 @@ static struct vram_handle *float_mask(struct vram_machine *m, struct vram_handle
 
 static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
                                   struct vram_handle *k, struct vram_handle *v,
-                                  struct vram_handle *mask, bool causal)
+                                  struct vram_handle *mask, bool causal, double dropped)
 {
     enum kernel kernel = choose(m, q, k, mask);
     if (kernel == FLASH)
@@ -338,7 +341,7 @@ static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
     if (bias && kernel == EFFICIENT)
         vram_replace(m, &bias, vram_op_expand(m, bias, scores, 4));
     struct vram_handle *o = kernel == EFFICIENT ? efficient(m, q, k, v, bias)
-                                                : math(m, q, k, v, bias, causal);
+                                                : math(m, q, k, v, bias, causal, dropped);
     vram_drop(m, bias);
     return o;
 }
@@ -358,16 +361,17 @@ static bool sdpa(VRAM_OP)
         struct vram_handle **x = xs[m->card ? 3 - i : i];
         *x = vram_autocast_lower(m, *x);
     }
-    struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false));
+    struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false),
+                                   vram_arg_real(m, row, a, 5, 0));
     for (int i = 0; i < 4; i++)
         vram_drop(m, *xs[i]);
     return vram_result(o, out);
 }
 
 static const struct vram_op_row attention_rows[] = {
-    {"sdpa", "q k v mask? causal?", "lower",
+    {"sdpa", "q k v mask? causal? p?", "lower",
      "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) and two seeds, if any of q, k, v needs grad",
-     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math. A bool mask becomes a float one a call; "
+     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math. A bool mask becomes a float one a call; dropout is a tensor in math alone; "
      "backward of flash: fp32 dq and row sums as workspace",
      "ATen sdp_utils.cpp, flash_api.cpp, attention_backward.cu", sdpa, ""},
 };

@@ -330,18 +330,16 @@ static void dropout_backward(VRAM_FORMULA)
     out[0] = vram_new(m, g[0]->shape, g[0]->rank, (enum vram_dtype)g[0]->dtype, NULL);
 }
 
-static bool dropout(VRAM_OP)
+struct vram_handle *vram_op_dropout(struct vram_machine *m, struct vram_handle *x, double p)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0);
-    double p = vram_arg_real(m, row, a, 1, 0);
     if (p == 0 || !m->training)
-        return vram_result(vram_hold(x), out);
+        return vram_hold(x);
     if (p == 1) { /* times a zero, without the fused kernel */
-        struct vram_value args[VRAM_MAX_ARGS] = {
-            a[0], vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
-        bool stopped = mul(m, row, args, out);
+        struct vram_value out = {0}, args[VRAM_MAX_ARGS] = {
+            vram_tensor_value(x), vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
+        mul(m, NULL, args, &out);
         vram_value_drop(m, args[1]);
-        return stopped;
+        return out.u.tensor;
     }
     struct vram_tape_node *n;
     vram_begin(m, &n, &(struct vram_begin){&x, 1, NULL, 0, 1, dropout_backward});
@@ -349,9 +347,16 @@ static bool dropout(VRAM_OP)
     struct vram_handle *mask = vram_new(m, x->shape, x->rank, VRAM_DT_BOOL, o->stride);
     bool stopped = vram_end(m, n, &o, 1, &mask, n ? 1 : 0);
     vram_drop(m, mask);
-    if (stopped)
-        vram_drop(m, o);
-    return stopped || vram_result(o, out);
+    if (!stopped)
+        return o;
+    vram_drop(m, o);
+    return NULL;
+}
+
+static bool dropout(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    return vram_result(vram_op_dropout(m, x, vram_arg_real(m, row, a, 1, 0)), out);
 }
 
 static bool to(VRAM_OP)

@@ -58,6 +58,7 @@ struct vram_handle *vram_op_unsqueeze(struct vram_machine *m, struct vram_handle
 struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x, int dim,
                                   int64_t start, int64_t length);
 struct vram_handle *vram_op_softmax(struct vram_machine *m, struct vram_handle *x);
+struct vram_handle *vram_op_dropout(struct vram_machine *m, struct vram_handle *x, double p);
 struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, struct vram_handle *b);
 /* as torch.matmul, of two dimensions or more, without autocast */
 struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,

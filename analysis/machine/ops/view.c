@@ -221,11 +221,26 @@ struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x,
     return vram_end_one(m, n, vram_alias(m, x, shape, x->stride, x->rank, true), false);
 }
 
+static void alias_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(m);
+    VRAM_UNUSED(n);
+    VRAM_UNUSED(s);
+    out[0] = vram_hold(g[0]);
+}
+
+/* x[:, a:b]: Python's indexing makes no slice of everything, only an alias */
 static bool slice(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
     int d = vram_arg_dim(m, row, a, 1, 0, x);
     int64_t start = vram_arg_int(m, row, a, 2, 0), length = vram_arg_int(m, row, a, 3, 0);
+    if (start == 0 && length == x->shape[d]) {
+        struct vram_tape_node *n;
+        vram_begin_plain(m, &n, &x, 1, alias_backward);
+        x = vram_alias(m, x, x->shape, x->stride, x->rank, true);
+        return vram_result(vram_end_one(m, n, x, false), out);
+    }
     return vram_result(vram_op_slice(m, x, d, start, length), out);
 }
 
@@ -489,8 +504,8 @@ static const struct vram_op_row view_rows[] = {
     {"clone", "x", "", "nothing", "a copy", "ATen clone", clone, ""},
     {"transpose", "x dim0 dim1", "", "nothing", "nothing", "derivatives.yaml transpose", transpose, ""},
     {"permute", "x dims a? b? c? d? e? f? g? h?", "", "nothing", "nothing", "derivatives.yaml permute", permute, ""},
-    {"slice", "x dim start length", "", "nothing", "nothing; backward zeros of the whole input",
-     "derivatives.yaml slice_backward", slice, ""},
+    {"slice", "x dim start length", "", "nothing", "nothing; backward zeros of the whole input, nothing if it is taken whole",
+     "derivatives.yaml slice_backward, python_variable_indexing.cpp", slice, ""},
     {"select", "x dim index", "", "nothing", "nothing; backward zeros of the whole input",
      "derivatives.yaml select_backward", select_, ""},
     {"unsqueeze", "x dim", "", "nothing", "nothing", "derivatives.yaml unsqueeze", unsqueeze, ""},
