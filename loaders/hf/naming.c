@@ -35,6 +35,16 @@ static const struct vram_rename original[] = {
 static const struct vram_rename vision_only[] = {{"vision_model.", ""}, {NULL, NULL}};
 static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}};
 
+/* files of the bare model, of transformers before 5 */
+static const struct vram_rename gpt2[] = {
+    {"wte.", "transformer.wte."},
+    {"wpe.", "transformer.wpe."},
+    {"h.", "transformer.h."},
+    {"ln_f.", "transformer.ln_f."},
+    {NULL, NULL}};
+static const struct vram_rename gpt_neox[] = {{"embed_out.", "lm_head."}, {NULL, NULL}};
+static const struct vram_rename opt[] = {{"decoder.", "model.decoder."}, {NULL, NULL}};
+
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
 {
     return vram_config_get_text(cx, root, "mm_vision_tower") &&
@@ -73,6 +83,12 @@ static const struct vram_naming rows[] = {
     {"Qwen2ForCausalLM", "qwen2", " qwen2 ", " Qwen2ForCausalLM ", NULL, NULL, NULL},
     {"Qwen3ForCausalLM", "qwen3", " qwen3 ", " Qwen3ForCausalLM ", NULL, NULL, NULL},
     {"GemmaForCausalLM", "gemma", " gemma ", " GemmaForCausalLM ", NULL, NULL, NULL},
+    {"Gemma2ForCausalLM", "gemma2", " gemma2 ", " Gemma2ForCausalLM ", NULL, NULL, NULL},
+    {"GPT2LMHeadModel", "gpt2", " gpt2 ", " GPT2LMHeadModel ", gpt2, NULL, NULL},
+    {"GPTNeoXForCausalLM", "gpt_neox", " gpt_neox ", " GPTNeoXForCausalLM ", gpt_neox, NULL, NULL},
+    {"OPTForCausalLM", "opt", " opt ", " OPTForCausalLM ", opt, NULL, NULL},
+    {"PhiForCausalLM", "phi", " phi ", " PhiForCausalLM ", NULL, NULL, NULL},
+    {"Phi3ForCausalLM", "phi3", " phi3 ", " Phi3ForCausalLM ", NULL, NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},

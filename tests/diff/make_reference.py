@@ -4,7 +4,8 @@
 Needs an interpreter with torch and transformers, and the training oracle beside the project
 (../shared/oracle).  Draws plans over small configs of the known families and their odd variants, runs
 each, and writes OUT/NAME.json (config and plan) and OUT/NAME.events.gz (`a BYTES`, `f NUMBER`,
-`p PHASE`; storages are numbered in order of allocation).  What is kept in reference/ is replayed by
+`p PHASE`; storages are numbered in order of allocation).  Families of tests/templates are run when
+they are named.  What is kept in reference/ is replayed by
 reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.
 """
 import copy
@@ -15,6 +16,7 @@ import random
 import sys
 import time
 
+import small
 from common import shared
 
 sys.path.insert(0, shared("oracle"))
@@ -22,7 +24,8 @@ import oracle  # noqa: E402 (its folder is known only now)
 import tiny  # noqa: E402
 
 FAMILIES = """llava-1.5-7b llava-next-mistral-7b paligemma-3b-224 llama-2-7b llama-3-8b llama-3.2-1b
-mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b""".split()
+mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2 phi-2 pythia-1b opt-1.3b
+phi-3-mini-4k""".split()
 
 # name: (family, keys that differ)
 VARIANTS = {
@@ -33,6 +36,19 @@ VARIANTS = {
     "llama-head-dim": ("llama-3-8b", {"head_dim": 32}),
     "llama-gelu": ("llama-2-7b", {"hidden_act": "gelu"}),
     "gemma-kv2": ("gemma-2b", {"num_key_value_heads": 2}),
+    "gemma2-window": ("gemma2-2b", {"sliding_window": 40, "attn_logit_softcapping": None,
+                                    "attention_dropout": 0.1}),
+    "gemma2-no-cap": ("gemma2-2b", {"final_logit_softcapping": None}),
+    "gpt2-inner": ("gpt2", {"n_inner": 96, "activation_function": "gelu", "resid_pdrop": 0.0}),
+    "neox-serial": ("pythia-1b", {"use_parallel_residual": False, "attention_dropout": 0.1,
+                                  "hidden_dropout": 0.1, "attention_bias": False}),
+    "phi-norms": ("phi-2", {"qk_layernorm": True, "embd_pdrop": 0.1, "num_key_value_heads": 2,
+                            "attention_dropout": 0.1}),
+    "phi3-window": ("phi-3-mini-4k", {"sliding_window": 40, "resid_pdrop": 0.1,
+                                      "num_key_value_heads": 2}),
+    "phi3-partial": ("phi-3-mini-4k", {"partial_rotary_factor": 0.5, "sliding_window": None}),
+    "opt-after": ("opt-1.3b", {"do_layer_norm_before": False, "word_embed_proj_dim": 32,
+                               "attention_dropout": 0.1, "enable_bias": False}),
     "llava-full": ("llava-1.5-7b", {"vision_feature_select_strategy": "full"}),
     "llava-layers": ("llava-1.5-7b", {"vision_feature_layer": [-2, -1]}),
     "llava-no-bias": ("llava-1.5-7b", {"multimodal_projector_bias": False,
@@ -52,7 +68,12 @@ def configs():
     out["llava-siglip"] = dict(copy.deepcopy(out["llava-1.5-7b"]), vision_feature_layer=-1,
                                vision_feature_select_strategy="full",
                                vision_config=out["paligemma-3b-224"]["vision_config"])
+    out.update(small.SMALL)
     return out
+
+# last names of modules; a plan whose names the model has not is refused
+LORA = [["q_proj", "v_proj", "query_key_value", "c_attn", "qkv_proj", "query", "q_lin"],
+        ["k_proj", "down_proj", "fc1", "linear_1", "dense", "c_proj", "wo"]]
 
 
 def draw_training(rng, pictures):
@@ -88,8 +109,7 @@ def draw(rng, name):
                 grad_accumulation=rng.choice([1, 1, 2, 3]))
     if "lora" in train.values():
         plan["lora"] = {"rank": rng.choice([4, 8]), "alpha": 16, "dropout": rng.choice([0.0, 0.05]),
-                        "targets": rng.choice(["all-linear", "all-linear", ["q_proj", "v_proj"],
-                                               ["k_proj", "down_proj", "fc1", "linear_1"]])}
+                        "targets": rng.choice(["all-linear", "all-linear"] + LORA)}
     return plan
 
 
@@ -112,6 +132,7 @@ def main():
     seed, seconds, out = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
     every = configs()
     names = sys.argv[4:] or list(every)
+    every.update(small.USERS)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")

@@ -25,9 +25,16 @@ CASES = {  # model_type -> further configurations to try
     "qwen2": [{"use_sliding_window": True, "num_key_value_heads": None}],
     "qwen3": [{"head_dim": 64, "use_sliding_window": True}], "gemma": [{"hidden_act": "gelu"}],
     "pixtral": [{"hidden_size": 512}],
+    "gemma2": [{"query_pre_attn_scalar": 128}], "gpt2": [{"n_embd": 64, "n_layer": 3, "n_head": 2, "n_positions": 99}],
+    "gpt_neox": [{"rotary_pct": 0.5}], "opt": [{"hidden_size": 1152}],
+    "phi": [{"num_key_value_heads": 8}], "phi3": [{"num_key_value_heads": 8}],
+    "mixtral": [{"num_experts": 4}], "qwen2_moe": [{"use_sliding_window": True}],
+    "qwen3_moe": [{"num_local_experts": 16, "use_sliding_window": True}], "gemma3_text": [],
+    "falcon": [{"n_embed": 128, "num_attention_heads": 8}], "bert": [],
+    "t5": [{"d_model": 64, "num_layers": 3, "num_heads": 2, "d_kv": 8}],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
-            "clip", "siglip"}
+            "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3"}
 
 
 def lines(dump, path):
@@ -55,6 +62,8 @@ def check_defaults(dump, top):
                 try:
                     theirs = attribute(real, m[1])
                 except AttributeError:  # Qwen2's head_dim: its attention computes it
+                    continue
+                if m[1] == "head_dim" and theirs is None:  # the same
                     continue
                 if isinstance(theirs, (list, tuple)) and not isinstance(ours, list):
                     theirs = theirs[0]
