@@ -43,6 +43,18 @@ static const struct vram_rename gpt2[] = {
     {"ln_f.", "transformer.ln_f."},
     {NULL, NULL}};
 static const struct vram_rename gpt_neox[] = {{"embed_out.", "lm_head."}, {NULL, NULL}};
+/* a matrix of each expert; transformers 5 keeps all of a layer in two */
+static const struct vram_rename mixtral[] = {
+    {".block_sparse_moe.experts.*.w1.weight", ".mlp.experts.gate_up_proj"},
+    {".block_sparse_moe.experts.*.w3.weight", ".mlp.experts.gate_up_proj"},
+    {".block_sparse_moe.experts.*.w2.weight", ".mlp.experts.down_proj"},
+    {".block_sparse_moe.", ".mlp."},
+    {NULL, NULL}};
+static const struct vram_rename experts[] = {
+    {".mlp.experts.*.gate_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.up_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.down_proj.weight", ".mlp.experts.down_proj"},
+    {NULL, NULL}};
 static const struct vram_rename opt[] = {{"decoder.", "model.decoder."}, {NULL, NULL}};
 
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
@@ -86,6 +98,9 @@ static const struct vram_naming rows[] = {
     {"Gemma2ForCausalLM", "gemma2", " gemma2 ", " Gemma2ForCausalLM ", NULL, NULL, NULL},
     {"GPT2LMHeadModel", "gpt2", " gpt2 ", " GPT2LMHeadModel ", gpt2, NULL, NULL},
     {"GPTNeoXForCausalLM", "gpt_neox", " gpt_neox ", " GPTNeoXForCausalLM ", gpt_neox, NULL, NULL},
+    {"MixtralForCausalLM", "mixtral", " mixtral ", " MixtralForCausalLM ", mixtral, NULL, NULL},
+    {"Qwen2MoeForCausalLM", "qwen2_moe", " qwen2_moe ", " Qwen2MoeForCausalLM ", experts, NULL, NULL},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", " qwen3_moe ", " Qwen3MoeForCausalLM ", experts, NULL, NULL},
     {"OPTForCausalLM", "opt", " opt ", " OPTForCausalLM ", opt, NULL, NULL},
     {"PhiForCausalLM", "phi", " phi ", " PhiForCausalLM ", NULL, NULL, NULL},
     {"Phi3ForCausalLM", "phi3", " phi3 ", " Phi3ForCausalLM ", NULL, NULL, NULL},
@@ -157,22 +172,9 @@ const struct vram_naming *vram_naming_find(const struct vram_cx *cx,
 
 vram_sym vram_naming_path(struct vram_cx *cx, const struct vram_naming *row, vram_sym name)
 {
-    const char *text = cx->syms->at[name].text;
-    size_t n = cx->syms->at[name].n;
-    for (const struct vram_rename *r = row ? row->renames : NULL; r && r->from; r++) {
-        size_t from = strlen(r->from), to = strlen(r->to);
-        if (n < from || memcmp(text, r->from, from) != 0)
-            continue;
-        if (from == to && !memcmp(r->from, r->to, from))
-            return name;
-        char *path = vram_arena_alloc(cx->arena, n - from + to + 1);
-        if (!path)
-            return VRAM_SYM_NONE;
-        memcpy(path, r->to, to);
-        memcpy(path + to, text + from, n - from);
-        return vram_sym_add(cx->syms, path, n - from + to, 0);
-    }
-    return name;
+    uint32_t rule;
+    int64_t number;
+    return vram_rename_path(cx, row ? row->renames : NULL, name, &rule, &number);
 }
 
 static bool ends(const char *text, size_t n, const char *end)

@@ -25,7 +25,7 @@ import tiny  # noqa: E402
 
 FAMILIES = """llava-1.5-7b llava-next-mistral-7b paligemma-3b-224 llama-2-7b llama-3-8b llama-3.2-1b
 mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2 phi-2 pythia-1b opt-1.3b
-phi-3-mini-4k""".split()
+phi-3-mini-4k mixtral-8x7b qwen1.5-moe-a2.7b qwen3-30b-a3b""".split()
 
 # name: (family, keys that differ)
 VARIANTS = {
@@ -47,6 +47,11 @@ VARIANTS = {
     "phi3-window": ("phi-3-mini-4k", {"sliding_window": 40, "resid_pdrop": 0.1,
                                       "num_key_value_heads": 2}),
     "phi3-partial": ("phi-3-mini-4k", {"partial_rotary_factor": 0.5, "sliding_window": None}),
+    "mixtral-window": ("mixtral-8x7b", {"sliding_window": 40}),
+    "qwen2-moe-mixed": ("qwen1.5-moe-a2.7b", {"decoder_sparse_step": 2, "norm_topk_prob": True,
+                                              "num_hidden_layers": 3, "qkv_bias": False}),
+    "qwen2-moe-window": ("qwen1.5-moe-a2.7b", {"use_sliding_window": True, "sliding_window": 40}),
+    "qwen3-moe-plain": ("qwen3-30b-a3b", {"mlp_only_layers": [0], "norm_topk_prob": False}),
     "opt-after": ("opt-1.3b", {"do_layer_norm_before": False, "word_embed_proj_dim": 32,
                                "attention_dropout": 0.1, "enable_bias": False}),
     "llava-full": ("llava-1.5-7b", {"vision_feature_select_strategy": "full"}),
@@ -95,6 +100,8 @@ def draw(rng, name):
             "precision": rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
                                      "bf16-autocast"]),
             "attention": rng.choice(["flash", "flash", "efficient", "eager", "math"])}
+    if "moe" in name or "mixtral" in name or "a3b" in name:  # fake grouped products are of bf16
+        plan["precision"] = rng.choice(["bf16", "bf16-autocast"])
     if "next" in name:
         plan["seq_len"] = rng.choice([200, 256])
     if pictures:

@@ -233,6 +233,22 @@ static bool divide(VRAM_OP)
         vram_end_one(m, n, vram_elt(m, category(d) < 2 ? VRAM_DT_F32 : d, xs, 2), false), out);
 }
 
+/* x's storage is the result; what y's gradient needs of the old x is cloned first */
+static bool divide_in_place(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *y = vram_arg(m, row, a, 1), *xs[2] = {x, y};
+    struct vram_handle *old = y->requires_grad ? vram_new_like(m, x, (enum vram_dtype)x->dtype) : NULL;
+    struct vram_handle *save[2] = {y, old};
+    struct vram_tape_node *n;
+    bool stopped = vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, div_backward});
+    vram_drop(m, old);
+    if (stopped)
+        return true;
+    return vram_result(
+        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
+        out);
+}
+
 /* ---- one input ---------------------------------------------------------------------------- */
 
 /* x^(p−1), times p, times the gradient: the first two go at the end of the formula; zeros for p = 0 */
@@ -388,6 +404,8 @@ static const struct vram_op_row elementwise_rows[] = {
      "derivatives.yaml mul.Tensor", mul, ""},
     {"div", "x y", "", "y, and x if y needs grad", "the quotient; backward g/y, for y four steps",
      "derivatives.yaml div.Tensor", divide, ""},
+    {"div_", "x y", "", "y, and a clone of x if y needs grad", "nothing but the clone; backward as div",
+     "derivatives.yaml div.Tensor, VariableType", divide_in_place, ""},
     {"pow", "x exponent", "fp32", "x", "the power; backward x^(p-1), its multiple, the product",
      "derivatives.yaml pow.Tensor_Scalar", power, ""},
     {"rsqrt", "x", "fp32", "its result", "one output; backward cube, half, product",
