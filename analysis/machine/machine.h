@@ -300,6 +300,9 @@ void vram_require_grad(struct vram_machine *m, struct vram_handle *x); /* makes 
 /* Runs from loss; root: its gradient, taken (NULL = one is made).  Hooks of the strategy are
  * called where AccumulateGrad has set .grad. */
 void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram_handle *root);
+/* From several tensors with the gradients that the caller holds. */
+void vram_backward_from(struct vram_machine *m, struct vram_handle *const *xs,
+                        struct vram_handle *const *grads, int n);
 struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_handle *g,
                                           const int64_t *shape, int rank);
 

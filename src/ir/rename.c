@@ -145,13 +145,8 @@ static int64_t whole_rows(const struct merge *g, const struct whole *w)
     return !w->odd && w->count == w->most * rules ? rows : 0;
 }
 
-static int join(struct merge *g, const struct whole *w, struct vram_tensor *out)
+static int join(struct merge *g, const struct whole *w, int64_t rows, struct vram_tensor *out)
 {
-    int64_t rows = whole_rows(g, w);
-    if (!rows) {
-        out->incomplete = true;
-        return VRAM_OK;
-    }
     int64_t *dims = vram_arena_array(g->cx->arena, out->rank + 1u, sizeof *dims);
     if (!dims)
         return vram_fail_memory(g->cx);
@@ -161,6 +156,7 @@ static int join(struct merge *g, const struct whole *w, struct vram_tensor *out)
     out->dims = dims;
     out->rank++;
     out->bytes = w->bytes;
+    out->parts = (uint32_t)w->count;
     return VRAM_OK;
 }
 
@@ -175,12 +171,15 @@ static int merge(struct merge *g, size_t *n)
             VRAM_TRY(note(g, i));
     for (size_t i = 0; i < g->n; i++) {
         struct vram_tensor t = g->tensors[i];
-        const struct whole *w =
-            g->parts[i].number >= 0 ? &g->wholes.at[g->whole_of[t.path] - 1] : NULL;
-        if (w && w->first != i)
-            continue;
-        if (w)
-            VRAM_TRY(join(g, w, &t));
+        if (g->parts[i].number >= 0) {
+            const struct whole *w = &g->wholes.at[g->whole_of[t.path] - 1];
+            int64_t rows = whole_rows(g, w);
+            t.incomplete = !rows;
+            if (rows && w->first != i)
+                continue;
+            if (rows)
+                VRAM_TRY(join(g, w, rows, &t));
+        }
         g->tensors[kept++] = t;
     }
     *n = kept;

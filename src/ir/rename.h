@@ -25,8 +25,8 @@ vram_sym vram_rename_path(struct vram_cx *cx, const struct vram_rename *rules, v
                           uint32_t *rule, int64_t *number);
 
 /* Gives every tensor another path, by the one it has, and makes one tensor of the parts of a
- * parameter: the array shrinks.  Of parts that are not all here one stays, marked `incomplete`.
- * Tensors of files that are outside keep their path; files may be NULL. */
+ * parameter: the array shrinks.  Parts that are not all here stay, marked `incomplete`.  Tensors of
+ * files that are outside keep their path; files may be NULL. */
 int vram_rename_tensors(struct vram_cx *cx, const struct vram_rename *rules,
                         const struct vram_file *files, struct vram_tensor *tensors, size_t *n);
 

@@ -113,9 +113,9 @@ def grouped(q, k):
     return q.shape[1] != k.shape[1]
 
 
-def sdpa(q, k, v, mask=None, causal=False, p=0.0):
+def sdpa(q, k, v, mask=None, causal=False, p=0.0, gqa=True):
     function = F.scaled_dot_product_attention if DEVICE[0] == "cuda" else fakecuda.REAL_SDPA
-    return function(q, k, v, attn_mask=mask, dropout_p=p, is_causal=causal, enable_gqa=grouped(q, k))
+    return function(q, k, v, attn_mask=mask, dropout_p=p, is_causal=causal, enable_gqa=gqa and grouped(q, k))
 
 
 OPS["sdpa"] = sdpa

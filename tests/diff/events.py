@@ -15,7 +15,8 @@ import sys
 
 from common import Command, finish, settings, shared
 
-TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-gemma2 tiny-gpt2 tiny-opt""".split()
+TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-gemma2 tiny-gpt2 tiny-opt
+tiny-falcon tiny-mixtral""".split()
 
 
 def cases():

@@ -16,4 +16,9 @@ USERS = {
                               hidden_dropout=0.1, attention_dropout=0.1),
 }
 
-SMALL = {}
+SMALL = {
+    "gemma3-text": config("gemma3_text", "Gemma3ForCausalLM", head_dim=16, num_key_value_heads=2,
+                          sliding_window=40, sliding_window_pattern=2, num_hidden_layers=3),
+    "gemma3-text-near": config("gemma3_text", "Gemma3ForCausalLM", head_dim=16, num_key_value_heads=1,
+                               attention_dropout=0.1, final_logit_softcapping=30.0),
+}

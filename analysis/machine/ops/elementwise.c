@@ -148,15 +148,21 @@ static bool neg(VRAM_OP)
 }
 
 /* In place: the result is the same storage, a new place in the graph. */
+/* x's storage is the result */
+static bool in_place(struct vram_machine *m, struct vram_tape_node *n, struct vram_handle *x,
+                     struct vram_value *out)
+{
+    return vram_result(
+        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
+        out);
+}
+
 static bool add_in_place(VRAM_OP)
 {
     struct vram_handle *xs[2] = {vram_arg(m, row, a, 0), vram_arg(m, row, a, 1)};
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, xs, 2, add_backward);
-    struct vram_handle *x = xs[0];
-    return vram_result(
-        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
-        out);
+    return in_place(m, n, xs[0], out);
 }
 
 /* ---- mul, div ----------------------------------------------------------------------------- */
@@ -233,20 +239,22 @@ static bool divide(VRAM_OP)
         vram_end_one(m, n, vram_elt(m, category(d) < 2 ? VRAM_DT_F32 : d, xs, 2), false), out);
 }
 
-/* x's storage is the result; what y's gradient needs of the old x is cloned first */
+/* what y's gradient needs of the old x is cloned first */
 static bool divide_in_place(VRAM_OP)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0), *y = vram_arg(m, row, a, 1), *xs[2] = {x, y};
-    struct vram_handle *old = y->requires_grad ? vram_new_like(m, x, (enum vram_dtype)x->dtype) : NULL;
-    struct vram_handle *save[2] = {y, old};
+    struct vram_handle *x = vram_arg(m, row, a, 0), *old = NULL;
     struct vram_tape_node *n;
+    if (!both_tensors(m, row, a)) {
+        vram_begin_plain(m, &n, &x, 1, scale_backward);
+        return in_place(m, n, x, out);
+    }
+    struct vram_handle *y = a[1].u.tensor, *xs[2] = {x, y};
+    if (y->requires_grad)
+        old = vram_new_like(m, x, (enum vram_dtype)x->dtype);
+    struct vram_handle *save[2] = {y, old};
     bool stopped = vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, div_backward});
     vram_drop(m, old);
-    if (stopped)
-        return true;
-    return vram_result(
-        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
-        out);
+    return stopped || in_place(m, n, x, out);
 }
 
 /* ---- one input ---------------------------------------------------------------------------- */

@@ -179,12 +179,12 @@ static void test_parts(void **state)
           {"h.0.moe.experts.2.w2.weight", down}},
          "h.0.mlp.experts.down", {3, 4, 6}, 1},
         {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.2.w2.weight", down}},
-         "h.0.mlp.experts.down", {0}, 1},
+         "h.0.mlp.experts.down", {0}, 2},
         {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.1.w2.weight", up}},
-         "h.0.mlp.experts.down", {0}, 1},
+         "h.0.mlp.experts.down", {0}, 2},
         {{{"h.0.moe.experts.0.w1.weight", up}}, "h.0.mlp.experts.both", {0}, 1},
         {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.00.w2.weight", down}},
-         "h.0.mlp.experts.down", {0}, 1},
+         "h.0.mlp.experts.down", {0}, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world w;
@@ -205,7 +205,7 @@ static void test_parts(void **state)
             assert_int_equal(t[0].dims[k], cases[i].dims[k]);
         if (cases[i].dims[0])
             assert_int_equal(t[0].rank == 3 ? t[0].bytes : 0, 48 * (given - (n - 1)));
-        if (n > 1)
+        if (n > 1 && !t[1].incomplete)
             assert_string_equal(vram_sym_text(&w.syms, t[1].path), "h.0.mlp.gate.weight");
         world_end(&w);
     }
