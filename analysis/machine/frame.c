@@ -260,7 +260,7 @@ static enum flow statement(struct vram_machine *m, struct vram_frame *f, uint32_
     }
     case VRAM_S_PHASE:
         vram_phase(m, vram_sym_text(m->cx->syms, n->a));
-        m->in_loss = true; /* what no module does from here on belongs to the loss */
+        m->in_loss = m->loss_begun = true; /* what no module does from here on belongs to the loss */
         return FLOW_NEXT;
     case VRAM_S_BLOCK: /* del a, b */
         return block(m, f, node, out);
@@ -390,6 +390,8 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
     vram_step(m);
     m->scope = scope;
     m->in_loss = false;
+    if (scope == 0)
+        m->loss_begun = false;
     if (is_checkpointed(m, scope, cls))
         stopped = m->reentrant ? vram_reentrant_call(m, call, out)
                                : vram_checkpoint_call(m, call, out);
@@ -400,6 +402,6 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
         vram_require_grad(m, out->u.tensor);
     vram_call_drop(m, call);
     m->scope = old_scope;
-    m->in_loss = old_loss;
+    m->in_loss = old_loss || (scope && !old_scope && m->loss_begun); /* it may have begun inside */
     return stopped;
 }

@@ -146,7 +146,7 @@ struct vram_machine {
 
     /* where we are, for owners and errors */
     uint32_t scope;
-    bool in_loss;
+    bool in_loss, loss_begun;
     uint16_t op;
     uint32_t at;                /* node of the program */
     uint64_t steps;

@@ -74,12 +74,35 @@ static const struct vram_param *weight_of(const struct adapt *a, const struct vr
     return w && w->rank == 2 ? w : NULL;
 }
 
+/* What get_output_embeddings() finds is never adapted: the Linear that a template calls the head. */
+static bool is_head(const struct adapt *a, const struct vram_scope *s)
+{
+    const char *component = vram_sym_text(a->cx->syms, s->component);
+    return s->part && (!strcmp(component, "lm_head") || !strcmp(component, "head"));
+}
+
+static bool adaptable(const struct adapt *a, const struct vram_scope *s, uint32_t scope)
+{
+    return is_linear(a, s->cls) && s->end == scope + 1 && !is_head(a, s) && weight_of(a, s);
+}
+
 static bool adapted(const struct adapt *a, uint32_t scope)
 {
     const struct vram_scope *s = &a->from->scopes[scope];
-    return is_linear(a, s->cls) && s->end == scope + 1 &&
+    return adaptable(a, s, scope) &&
            vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
-           targeted(a, vram_sym_text(a->cx->syms, s->path)) && weight_of(a, s);
+           targeted(a, vram_sym_text(a->cx->syms, s->path));
+}
+
+bool vram_adaptable(struct vram_cx *cx, const struct vram_tree *tree, vram_sym component)
+{
+    struct adapt a = {.cx = cx, .from = tree};
+    a.weight = vram_sym_find(cx->syms, "weight", 6);
+    a.linear = vram_program_class(tree->program, vram_sym_find(cx->syms, "Linear", 6));
+    for (uint32_t i = 0; a.linear != VRAM_NO_INDEX && i < tree->nscopes; i++)
+        if (tree->scopes[i].component == component && adaptable(&a, &tree->scopes[i], i))
+            return true;
+    return false;
 }
 
 /* A weight is [outputs, inputs]; who keeps it the other way says so in its constructor. */

@@ -35,6 +35,12 @@ static const struct vram_rename original[] = {
 static const struct vram_rename vision_only[] = {{"vision_model.", ""}, {NULL, NULL}};
 static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}};
 
+/* the first BERT called a norm's weight and bias gamma and beta */
+static const struct vram_rename bert[] = {
+    {".LayerNorm.gamma", ".LayerNorm.weight"}, {".LayerNorm.beta", ".LayerNorm.bias"},
+    {"embeddings.", "bert.embeddings."}, {"encoder.", "bert.encoder."}, {NULL, NULL}};
+static const struct vram_rename bert_model[] = {{"bert.", ""}, {NULL, NULL}};
+
 /* files of the bare model, of transformers before 5 */
 static const struct vram_rename gpt2[] = {
     {"wte.", "transformer.wte."},
@@ -95,6 +101,8 @@ static const struct vram_naming rows[] = {
     {"Qwen2ForCausalLM", "qwen2", " qwen2 ", " Qwen2ForCausalLM ", NULL, NULL, NULL},
     {"Qwen3ForCausalLM", "qwen3", " qwen3 ", " Qwen3ForCausalLM ", NULL, NULL, NULL},
     {"GemmaForCausalLM", "gemma", " gemma ", " GemmaForCausalLM ", NULL, NULL, NULL},
+    {"BertForMaskedLM", "bert", " bert ", " BertForMaskedLM ", bert, NULL, NULL},
+    {"BertModel", "bert", " bert ", " BertModel ", bert_model, NULL, NULL},
     {"FalconForCausalLM", "falcon", " falcon ", " FalconForCausalLM ", NULL, NULL, NULL},
     {"Gemma2ForCausalLM", "gemma2", " gemma2 ", " Gemma2ForCausalLM ", NULL, NULL, NULL},
     {"Gemma3ForCausalLM", "gemma3_text", " gemma3_text ", " Gemma3ForCausalLM ", NULL, NULL, NULL},

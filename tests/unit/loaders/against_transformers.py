@@ -34,7 +34,8 @@ CASES = {  # model_type -> further configurations to try
     "t5": [{"d_model": 64, "num_layers": 3, "num_heads": 2, "d_kv": 8}],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
-            "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral", "qwen3_moe"}
+            "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral", "qwen3_moe",
+            "falcon", "gemma3_text"}
 
 
 def lines(dump, path):
