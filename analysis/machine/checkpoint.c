@@ -106,10 +106,8 @@ static void keep_call(struct vram_machine *m, struct vram_call *to, const struct
         }
         struct vram_handle *x = v.u.tensor, *kept = vram_detach(m, x);
         kept->requires_grad = x->requires_grad;
-        kept->node = x->node;
-        if (kept->node)
-            kept->node->refs++;
-        kept->out = x->out;
+        kept->node = vram_place(m, x);
+        kept->out = x->node ? x->out : 0;
         kept->param = x->param;
         vram_mark_saved(m, kept);
         to->args[i].u.tensor = kept;

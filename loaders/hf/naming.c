@@ -114,6 +114,8 @@ static const struct vram_naming rows[] = {
     {"OPTForCausalLM", "opt", " opt ", " OPTForCausalLM ", opt, NULL, NULL},
     {"PhiForCausalLM", "phi", " phi ", " PhiForCausalLM ", NULL, NULL, NULL},
     {"Phi3ForCausalLM", "phi3", " phi3 ", " Phi3ForCausalLM ", NULL, NULL, NULL},
+    {"T5ForConditionalGeneration", "t5", " t5 ", " T5ForConditionalGeneration ", NULL, NULL, NULL},
+    {"T5EncoderModel", "t5", " t5 ", " T5EncoderModel ", NULL, NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},

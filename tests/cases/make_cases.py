@@ -94,6 +94,7 @@ OPS = {
     "sum": lambda x, dim=None, keep=True: x.sum(dim, keep) if dim is not None else x.sum(),
     "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
+    "where": torch.where, "require_grad": lambda x: x.requires_grad_(),
     "addmm": torch.addmm, "topk": lambda x, k: list(torch.topk(x, k, dim=-1)),
     "div_": lambda x, y: x.div_(y),
     "grouped_mm": lambda x, w, offsets: torch._grouped_mm(x, w, offs=offsets),

@@ -14,7 +14,7 @@ from common import Command, finish, shared
 
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2",
             "qwen3", "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral",
-            "qwen3_moe", "falcon", "gemma3_text", "bert"}
+            "qwen3_moe", "falcon", "gemma3_text", "bert", "t5"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",
@@ -24,8 +24,8 @@ PLAN = ["micro_batch=1", "seq=512", "precision=bf16"]
 # reference, have it in the projector's.
 ELSEWHERE = {"clip-vit-large-patch14@new-names": 768 * 768}
 # Stored and counted by the index, but no parameters of the class: a head that the class ties (transformers 5
-# compares the values, a header has none), a pooler and the head of next sentences.
-MORE = {"falcon-7b": 65024 * 4544, "bert-base-uncased": 769 * 768 + 769 * 2}
+# compares the values, a header has none), a pooler and the head of next sentences, a second bias.
+MORE = {"falcon-7b": 65024 * 4544, "bert-base-uncased": 769 * 768 + 769 * 2, "t5-base": 32 * 12}
 TOWER = {"llava-v1.5-7b@liuhaotian": ("clip-vit-large-patch14-336", 7062902784)}
 
 

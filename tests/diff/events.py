@@ -16,7 +16,7 @@ import sys
 from common import Command, finish, settings, shared
 
 TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-gemma2 tiny-gpt2 tiny-opt
-tiny-falcon tiny-mixtral tiny-bert""".split()
+tiny-falcon tiny-mixtral tiny-bert tiny-t5""".split()
 
 
 def cases():

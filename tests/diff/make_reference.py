@@ -25,7 +25,7 @@ import tiny  # noqa: E402
 
 FAMILIES = """llava-1.5-7b llava-next-mistral-7b paligemma-3b-224 llama-2-7b llama-3-8b llama-3.2-1b
 mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2 phi-2 pythia-1b opt-1.3b
-phi-3-mini-4k mixtral-8x7b qwen1.5-moe-a2.7b qwen3-30b-a3b falcon-7b bert-base-uncased""".split()
+phi-3-mini-4k mixtral-8x7b qwen1.5-moe-a2.7b qwen3-30b-a3b falcon-7b bert-base-uncased t5-base""".split()
 
 # name: (family, keys that differ)
 VARIANTS = {
@@ -47,6 +47,8 @@ VARIANTS = {
     "phi3-window": ("phi-3-mini-4k", {"sliding_window": 40, "resid_pdrop": 0.1,
                                       "num_key_value_heads": 2}),
     "phi3-partial": ("phi-3-mini-4k", {"partial_rotary_factor": 0.5, "sliding_window": None}),
+    "t5-gated": ("t5-base", {"feed_forward_proj": "gated-gelu", "num_decoder_layers": 3}),
+    "t5-silu": ("t5-base", {"feed_forward_proj": "gated-silu", "dropout_rate": 0.0, "d_kv": 8}),
     "bert-plain": ("bert-base-uncased", {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
                                          "hidden_act": "relu", "tie_word_embeddings": False}),
     "falcon-groups": ("falcon-7b", {"new_decoder_architecture": True, "num_kv_heads": 2}),

@@ -131,14 +131,14 @@ static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
 /* ---- memory-efficient --------------------------------------------------------------------- */
 
 /* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are filled
- * up to 16. */
+ * up to 16.  Cut below autograd, it holds no base. */
 static struct vram_handle *bias_gradient(struct vram_machine *m, const struct vram_meta *meta)
 {
     int64_t shape[VRAM_MAX_RANK];
     memcpy(shape, meta->shape, sizeof shape);
     shape[meta->rank - 1] = (int64_t)vram_round_up((uint64_t)shape[meta->rank - 1], 16);
     struct vram_handle *wide = vram_new(m, shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
-    struct vram_handle *cut = vram_alias(m, wide, meta->shape, wide->stride, meta->rank, true);
+    struct vram_handle *cut = vram_alias(m, wide, meta->shape, wide->stride, meta->rank, false);
     vram_drop(m, wide);
     return cut;
 }

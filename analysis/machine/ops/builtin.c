@@ -143,6 +143,15 @@ static bool kv_cache(VRAM_OP)
     return false;
 }
 
+/* x.requires_grad = True, of a tensor that nothing made x of; x itself */
+static bool require_grad(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    if (!x->node)
+        vram_require_grad(m, x);
+    return vram_result(vram_hold(x), out);
+}
+
 static bool extreme(VRAM_OP)
 {
     double x = vram_arg_real(m, row, a, 0, 0), y = vram_arg_real(m, row, a, 1, 0);
@@ -208,6 +217,8 @@ static const struct vram_op_row builtin_rows[] = {
     {"enumerate", "x", "", "", "nothing: a list of pairs (number, member)", "", enumerate, ""},
     {"kv_cache", "", "", "", "nothing: an empty list that outputs hold as an object",
      "transformers DynamicCache", kv_cache, ""},
+    {"require_grad", "x", "", "nothing", "nothing: x, which is a leaf from here on", "Tensor.requires_grad",
+     require_grad, ""},
     {"min", "x y", "", "", "nothing: the lesser number", "", extreme, ""},
     {"max", "x y", "", "", "nothing: the greater number", "", extreme, ""},
     {"int", "x", "", "", "nothing: the number without its fraction", "", integer, ""},

@@ -400,6 +400,45 @@ static bool compare(VRAM_OP)
     return vram_result(vram_elt(m, VRAM_DT_BOOL, xs, n), out);
 }
 
+/* ---- where -------------------------------------------------------------------------------- */
+
+/* the choice between a gradient and a zero that is made for it */
+static struct vram_handle *chosen_gradient(struct vram_machine *m, struct vram_handle *condition,
+                                           struct vram_handle *g)
+{
+    struct vram_handle *zero = vram_new_scalar(m, (enum vram_dtype)g->dtype);
+    struct vram_handle *o = vram_elt2(m, (enum vram_dtype)g->dtype, condition, g);
+    vram_drop(m, zero);
+    return o;
+}
+
+static void where_backward(VRAM_FORMULA)
+{
+    for (int i = n->nedges - 1; i >= 0; i--)
+        out[i] = vram_needs(n, i) ? chosen_gradient(m, s[0], g[0]) : NULL;
+}
+
+/* where(condition, x, y): a number becomes a tensor for the time of the call */
+static bool where(VRAM_OP)
+{
+    struct vram_handle *c = vram_arg(m, row, a, 0), *xs[3] = {c}, *number = NULL;
+    int n = 1;
+    for (int i = 1; i < 3; i++)
+        if (a[i].kind != VRAM_V_INT && a[i].kind != VRAM_V_FLOAT)
+            xs[n++] = vram_arg(m, row, a, i);
+    if (n == 1)
+        vram_arg(m, row, a, 1); /* throws */
+    struct vram_tape_node *node;
+    if (vram_begin(m, &node, &(struct vram_begin){xs + 1, n - 1, &c, 1, 0, where_backward}))
+        return true;
+    enum vram_dtype d = n == 3 ? vram_promote(xs[1], xs[2]) : (enum vram_dtype)xs[1]->dtype;
+    if (n == 2)
+        number = vram_new_scalar(m, d);
+    struct vram_handle *o = vram_elt(m, d, xs, n);
+    vram_drop(m, number);
+    return vram_result(vram_end_one(m, node, o, false), out);
+}
+
 static const struct vram_op_row elementwise_rows[] = {
     {"add", "x y", "", "nothing", "the promoted sum; backward passes the gradient to both sides",
      "derivatives.yaml add.Tensor", add, ""},
@@ -430,6 +469,8 @@ static const struct vram_op_row elementwise_rows[] = {
      "derivatives.yaml native_dropout", dropout, ""},
     {"to", "x dtype", "", "nothing", "a copy when the dtype differs; backward casts back",
      "derivatives.yaml _to_copy", to, ""},
+    {"where", "condition x y", "", "the condition", "the choice; a number is a scalar for the call; backward a scalar and a choice a side",
+     "derivatives.yaml where.self", where, ""},
     {"compare", "x y", "", "nothing", "one bool per element", "aten eq, ge ...", compare, ""},
 };
 const struct vram_op_family vram_ops_elementwise = {
