@@ -124,11 +124,111 @@ static const struct vram_class_key t5[] = {
     REAL("dropout_rate", 0.1), REAL("layer_norm_epsilon", 1e-6), TEXT("feed_forward_proj", "relu"),
     BOOL("use_cache", 1), INT_OR_NULL("pad_token_id", 0, 0), BOOL("is_decoder", 0), END};
 
+static const struct vram_class_key olmo[] = {
+    SIZE("vocab_size", 50304), SIZE("hidden_size", 4096), SIZE("intermediate_size", 11008),
+    SIZE("num_hidden_layers", 32), SIZE("num_attention_heads", 32), INT_NULL("num_key_value_heads"),
+    TEXT("hidden_act", "silu"), INT("max_position_embeddings", 2048, 0), BOOL("use_cache", 1),
+    INT_OR_NULL("pad_token_id", 1, 0), BOOL("tie_word_embeddings", 0), BOOL("attention_bias", 0),
+    REAL("attention_dropout", 0.0), REAL_NULL("clip_qkv"), END};
+
+static const struct vram_class_key olmo2[] = {
+    SIZE("vocab_size", 50304), SIZE("hidden_size", 4096), SIZE("intermediate_size", 11008),
+    SIZE("num_hidden_layers", 32), SIZE("num_attention_heads", 32), INT_NULL("num_key_value_heads"),
+    TEXT("hidden_act", "silu"), INT("max_position_embeddings", 2048, 0), BOOL("use_cache", 1),
+    INT_OR_NULL("pad_token_id", 1, 0), BOOL("tie_word_embeddings", 0), BOOL("attention_bias", 0),
+    REAL("attention_dropout", 0.0), REAL("rms_norm_eps", 1e-5), END};
+
+static const struct vram_class_key granite[] = {
+    SIZE("vocab_size", 32000), SIZE("hidden_size", 4096), SIZE("intermediate_size", 11008),
+    SIZE("num_hidden_layers", 32), SIZE("num_attention_heads", 32), INT_NULL("num_key_value_heads"),
+    TEXT("hidden_act", "silu"), INT("max_position_embeddings", 2048, 0), REAL("rms_norm_eps", 1e-6),
+    BOOL("use_cache", 1), INT_NULL("pad_token_id"), BOOL("tie_word_embeddings", 0),
+    BOOL("attention_bias", 0), REAL("attention_dropout", 0.0), BOOL("mlp_bias", 0),
+    REAL("embedding_multiplier", 1.0), REAL("logits_scaling", 1.0),
+    REAL("residual_multiplier", 1.0), REAL("attention_multiplier", 1.0), END};
+
+static const struct vram_class_key starcoder2[] = {
+    SIZE("vocab_size", 49152), SIZE("hidden_size", 3072), SIZE("intermediate_size", 12288),
+    SIZE("num_hidden_layers", 30), SIZE("num_attention_heads", 24), SIZE("num_key_value_heads", 2),
+    TEXT("hidden_act", "gelu_pytorch_tanh"), INT("max_position_embeddings", 4096, 0),
+    REAL("norm_epsilon", 1e-5), BOOL("use_cache", 1), INT_NULL("pad_token_id"),
+    INT_NULL("sliding_window"), REAL("attention_dropout", 0.0), REAL("residual_dropout", 0.0),
+    REAL("embedding_dropout", 0.0), BOOL("use_bias", 1), BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key stablelm[] = {
+    SIZE("vocab_size", 50304), SIZE("intermediate_size", 6912), SIZE("hidden_size", 2560),
+    SIZE("num_hidden_layers", 32), SIZE("num_attention_heads", 32), SIZE("num_key_value_heads", 32),
+    TEXT("hidden_act", "silu"), INT("max_position_embeddings", 4096, 0),
+    REAL("layer_norm_eps", 1e-5), BOOL("use_cache", 1), BOOL("tie_word_embeddings", 0),
+    BOOL("use_qkv_bias", 0), BOOL("qk_layernorm", 0), BOOL("use_parallel_residual", 0),
+    REAL("hidden_dropout", 0.0), REAL("attention_dropout", 0.0), INT_NULL("pad_token_id"), END};
+
+static const struct vram_class_key cohere[] = {
+    SIZE("vocab_size", 256000), SIZE("hidden_size", 8192), SIZE("intermediate_size", 22528),
+    REAL("logit_scale", 0.0625), SIZE("num_hidden_layers", 40), SIZE("num_attention_heads", 64),
+    INT_NULL("num_key_value_heads"), TEXT("hidden_act", "silu"),
+    INT("max_position_embeddings", 8192, 0), REAL("layer_norm_eps", 1e-5), BOOL("use_cache", 1),
+    INT_OR_NULL("pad_token_id", 0, 0), BOOL("tie_word_embeddings", 1), BOOL("attention_bias", 0),
+    REAL("attention_dropout", 0.0), BOOL("use_qk_norm", 0), END};
+
+static const struct vram_class_key roberta[] = {
+    SIZE("vocab_size", 50265), SIZE("hidden_size", 768), SIZE("num_hidden_layers", 12),
+    SIZE("num_attention_heads", 12), SIZE("intermediate_size", 3072), TEXT("hidden_act", "gelu"),
+    REAL("hidden_dropout_prob", 0.1), REAL("attention_probs_dropout_prob", 0.1),
+    SIZE("max_position_embeddings", 512), SIZE("type_vocab_size", 2), REAL("layer_norm_eps", 1e-12),
+    INT_OR_NULL("pad_token_id", 1, 0), BOOL("use_cache", 1), BOOL("is_decoder", 0),
+    BOOL("add_cross_attention", 0), BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key distilbert[] = {
+    SIZE("vocab_size", 30522), SIZE("max_position_embeddings", 512),
+    BOOL("sinusoidal_pos_embds", 0), SIZE("num_hidden_layers", 6), SIZE("num_attention_heads", 12),
+    SIZE("hidden_size", 768), SIZE("hidden_dim", 3072), REAL("dropout", 0.1),
+    REAL("attention_dropout", 0.1), TEXT("activation", "gelu"), INT_OR_NULL("pad_token_id", 0, 0),
+    BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key gpt_oss[] = {
+    SIZE("num_hidden_layers", 36), SIZE("num_local_experts", 128), SIZE("vocab_size", 201088),
+    SIZE("hidden_size", 2880), SIZE("intermediate_size", 2880), SIZE("head_dim", 64),
+    SIZE("num_attention_heads", 64), SIZE("num_key_value_heads", 8),
+    INT_OR_NULL("sliding_window", 128, 0), BOOL("tie_word_embeddings", 0),
+    TEXT("hidden_act", "silu"), INT("max_position_embeddings", 131072, 0),
+    REAL("rms_norm_eps", 1e-5), REAL("attention_dropout", 0.0), INT("num_experts_per_tok", 4, 0),
+    REAL("swiglu_alpha", 1.702), REAL("swiglu_limit", 7.0), REAL("router_aux_loss_coef", 0.001),
+    BOOL("output_router_logits", 0), BOOL("use_cache", 1), INT_NULL("pad_token_id"),
+    BOOL("attention_bias", 1), END};
+
+static const struct vram_class_key gptj[] = {
+    SIZE("vocab_size", 50400), INT("max_position_embeddings", 2048, 0), SIZE("hidden_size", 4096),
+    SIZE("num_hidden_layers", 28), SIZE("num_attention_heads", 16), SIZE("rotary_dim", 64),
+    INT_NULL("n_inner"), TEXT("activation_function", "gelu_new"), REAL("resid_pdrop", 0.0),
+    REAL("embd_pdrop", 0.0), REAL("attn_pdrop", 0.0), REAL("layer_norm_epsilon", 1e-5),
+    BOOL("use_cache", 1), INT_NULL("pad_token_id"), BOOL("tie_word_embeddings", 0), END};
+
+static const struct vram_class_key deepseek_v3[] = {
+    SIZE("vocab_size", 129280), SIZE("hidden_size", 7168), SIZE("intermediate_size", 18432),
+    SIZE("moe_intermediate_size", 2048), SIZE("num_hidden_layers", 61),
+    SIZE("num_attention_heads", 128), INT_OR_NULL("num_key_value_heads", 128, VRAM_KEY_SIZE),
+    SIZE("n_shared_experts", 1), SIZE("n_routed_experts", 256), BOOL("output_router_logits", 0),
+    REAL("routed_scaling_factor", 2.5), SIZE("kv_lora_rank", 512),
+    INT_OR_NULL("q_lora_rank", 1536, VRAM_KEY_SIZE), SIZE("qk_rope_head_dim", 64),
+    INT_OR_NULL("v_head_dim", 128, VRAM_KEY_SIZE), SIZE("qk_nope_head_dim", 128),
+    INT_OR_NULL("n_group", 8, 0), INT_OR_NULL("topk_group", 4, 0),
+    INT_OR_NULL("num_experts_per_tok", 8, 0), INT_OR_NULL("first_k_dense_replace", 3, 0),
+    BOOL("norm_topk_prob", 1), TEXT("hidden_act", "silu"), INT("max_position_embeddings", 4096, 0),
+    REAL("rms_norm_eps", 1e-6), BOOL("use_cache", 1), INT_NULL("pad_token_id"),
+    BOOL("tie_word_embeddings", 0), BOOL("rope_interleave", 1), BOOL("attention_bias", 0),
+    REAL("attention_dropout", 0.0), INT("num_mtp_layers", 1, 0), END};
+
 static const struct vram_class_name gpt2_names[] = {{"n_embd", "hidden_size"},
                                                     {"n_layer", "num_hidden_layers"},
                                                     {"n_head", "num_attention_heads"},
                                                     {"n_positions", "max_position_embeddings"},
                                                     {NULL, NULL}};
+
+static const struct vram_class_name distilbert_names[] = {{"dim", "hidden_size"},
+                                                          {"n_layers", "num_hidden_layers"},
+                                                          {"n_heads", "num_attention_heads"},
+                                                          {NULL, NULL}};
 
 static const struct vram_class_name falcon_names[] = {{"n_embed", "hidden_size"}, {NULL, NULL}};
 
@@ -137,6 +237,10 @@ static const struct vram_class_name mixtral_names[] = {{"num_experts", "num_loca
 
 static const struct vram_class_name qwen3_moe_names[] = {{"num_local_experts", "num_experts"},
                                                          {NULL, NULL}};
+
+static const struct vram_class_name deepseek_names[] = {{"num_local_experts", "n_routed_experts"},
+                                                        {"num_experts", "n_routed_experts"},
+                                                        {NULL, NULL}};
 
 static const struct vram_class_name t5_names[] = {{"d_model", "hidden_size"},
                                                   {"num_layers", "num_hidden_layers"},
@@ -158,5 +262,16 @@ const struct vram_class vram_text_classes[] = {
     {"qwen2_moe", qwen2_moe, NULL, false, vram_derive_qwen2_moe, NULL},
     {"qwen3_moe", qwen3_moe, NULL, false, vram_derive_qwen, qwen3_moe_names},
     {"t5", t5, NULL, false, vram_derive_t5, t5_names},
+    {"olmo", olmo, NULL, false, vram_derive_decoder, NULL},
+    {"olmo2", olmo2, NULL, false, vram_derive_decoder, NULL},
+    {"granite", granite, NULL, false, vram_derive_decoder, NULL},
+    {"starcoder2", starcoder2, NULL, false, vram_derive_decoder, NULL},
+    {"stablelm", stablelm, NULL, false, NULL, NULL},
+    {"cohere", cohere, NULL, false, vram_derive_decoder, NULL},
+    {"roberta", roberta, NULL, true, NULL, NULL},
+    {"distilbert", distilbert, NULL, true, NULL, distilbert_names},
+    {"gpt_oss", gpt_oss, NULL, false, vram_derive_decoder, mixtral_names},
+    {"gptj", gptj, NULL, true, NULL, gpt2_names},
+    {"deepseek_v3", deepseek_v3, NULL, false, NULL, deepseek_names},
     {NULL, NULL, NULL, false, NULL, NULL},
 };

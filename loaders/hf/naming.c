@@ -61,6 +61,13 @@ static const struct vram_rename experts[] = {
     {".mlp.experts.*.up_proj.weight", ".mlp.experts.gate_up_proj"},
     {".mlp.experts.*.down_proj.weight", ".mlp.experts.down_proj"},
     {NULL, NULL}};
+/* V3's files hold a layer more, which predicts the token after the next; transformers leaves it */
+static const struct vram_rename deepseek_v3[] = {
+    {"model.layers.61.", "next_token.61."},
+    {".mlp.experts.*.gate_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.up_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.down_proj.weight", ".mlp.experts.down_proj"},
+    {NULL, NULL}};
 static const struct vram_rename opt[] = {{"decoder.", "model.decoder."}, {NULL, NULL}};
 
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
@@ -116,6 +123,17 @@ static const struct vram_naming rows[] = {
     {"Phi3ForCausalLM", "phi3", " phi3 ", " Phi3ForCausalLM ", NULL, NULL, NULL},
     {"T5ForConditionalGeneration", "t5", " t5 ", " T5ForConditionalGeneration ", NULL, NULL, NULL},
     {"T5EncoderModel", "t5", " t5 ", " T5EncoderModel ", NULL, NULL, NULL},
+    {"OlmoForCausalLM", "olmo", " olmo ", " OlmoForCausalLM ", NULL, NULL, NULL},
+    {"Olmo2ForCausalLM", "olmo2", " olmo2 ", " Olmo2ForCausalLM ", NULL, NULL, NULL},
+    {"GraniteForCausalLM", "granite", " granite ", " GraniteForCausalLM ", NULL, NULL, NULL},
+    {"Starcoder2ForCausalLM", "starcoder2", " starcoder2 ", " Starcoder2ForCausalLM ", NULL, NULL, NULL},
+    {"StableLmForCausalLM", "stablelm", " stablelm ", " StableLmForCausalLM ", NULL, NULL, NULL},
+    {"CohereForCausalLM", "cohere", " cohere ", " CohereForCausalLM ", NULL, NULL, NULL},
+    {"RobertaForMaskedLM", "roberta", " roberta ", " RobertaForMaskedLM ", NULL, NULL, NULL},
+    {"DistilBertForMaskedLM", "distilbert", " distilbert ", " DistilBertForMaskedLM ", NULL, NULL, NULL},
+    {"GptOssForCausalLM", "gpt_oss", " gpt_oss ", " GptOssForCausalLM ", NULL, NULL, NULL},
+    {"GPTJForCausalLM", "gptj", " gptj ", " GPTJForCausalLM ", NULL, NULL, NULL},
+    {"DeepseekV3ForCausalLM", "deepseek_v3", " deepseek_v3 ", " DeepseekV3ForCausalLM ", deepseek_v3, NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},

@@ -56,10 +56,16 @@ def along(x, dim):
     return list(range(x.dim())) if dim is None else dim
 
 
-def part(x, dim, start, length):
-    if start < 0 or length < 0 or start + length > x.shape[dim]:
+def copy_into(x, start, y):
+    x[..., start:start + y.shape[-1]].copy_(y)
+    return x
+
+
+def part(x, dim, start, length, step):
+    end = start + (length - 1) * step + 1 if length else start
+    if start < 0 or length < 0 or end > x.shape[dim]:
         raise ValueError("Python would cut it short")
-    return slice(start, start + length)
+    return slice(start, end, step)
 
 
 def refuse(text):
@@ -80,7 +86,8 @@ OPS = {
     "contiguous": lambda x: x.contiguous(), "clone": lambda x: x.clone(),
     "transpose": lambda x, a, b: x.transpose(a, b),
     "permute": lambda x, *d: x.permute(sizes(d[0], d[1:])),
-    "slice": lambda x, dim, start, length: x[(slice(None),) * (dim % x.dim()) + (part(x, dim, start, length),)],
+    "slice": lambda x, dim, start, length, step=1:
+        x[(slice(None),) * (dim % x.dim()) + (part(x, dim, start, length, step),)],
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
@@ -94,11 +101,15 @@ OPS = {
     "sum": lambda x, dim=None, keep=True: x.sum(dim, keep) if dim is not None else x.sum(),
     "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
-    "where": torch.where, "require_grad": lambda x: x.requires_grad_(),
+    "gather": lambda x, places: x.gather(-1, places), "copy_into": copy_into,
+    "masked_fill": lambda x, mask: x.masked_fill(mask, 0.5),
+    "where": torch.where, "clamp": lambda x, least=None, most=None: x.clamp(min=least, max=most),
+    "row_max": lambda x: list(x.max(dim=-1, keepdim=True)), "require_grad": lambda x: x.requires_grad_(),
     "addmm": torch.addmm, "topk": lambda x, k: list(torch.topk(x, k, dim=-1)),
     "div_": lambda x, y: x.div_(y),
     "grouped_mm": lambda x, w, offsets: torch._grouped_mm(x, w, offs=offsets),
     "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
+    "stack": lambda xs, dim=0: torch.stack(xs, dim),
     "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),
     "index": lambda x, shape, *i: x[i], "nll_loss": lambda x, target: F.nll_loss(x, target),
     "new": lambda shape, dtype: torch.empty(tuple(shape), dtype=dtype, device=DEVICE[0]),

@@ -90,7 +90,7 @@ LORA = [["q_proj", "v_proj", "query_key_value", "c_attn", "qkv_proj", "query", "
         ["k_proj", "down_proj", "fc1", "linear_1", "dense", "c_proj", "wo"]]
 
 
-def draw_training(rng, pictures):
+def draw_training(rng, pictures, head=True):
     modes = ["full", "frozen", "lora"]
     if pictures:
         train = {part: rng.choice(modes) for part in ("vision", "projector", "decoder")}
@@ -98,7 +98,7 @@ def draw_training(rng, pictures):
             train["decoder"] = "full"
         return train
     train = {"default": rng.choice(["full", "lora"])}
-    if rng.random() < 0.2:
+    if head and rng.random() < 0.2:
         train["lm_head"] = rng.choice(["full", "frozen"])
     return train
 
@@ -117,7 +117,7 @@ def draw(rng, name):
         plan["images"] = rng.choice([1, 1, 1, 2, 0])
     if rng.random() < 0.08:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1)
-    train = draw_training(rng, pictures)
+    train = draw_training(rng, pictures, head="distil" not in name)  # the oracle knows no head there
     plan.update(steps=rng.choice([1, 2, 2, 3]), train=train, clip_grad=rng.random() < 0.8,
                 gradient_checkpointing=rng.choice(["off", "off", "on", "reentrant"]),
                 optimizer=rng.choice(["adamw_fused", "adamw_foreach", "sgd", "sgd_momentum",

@@ -20,11 +20,11 @@ static void topk_backward(VRAM_FORMULA)
         vram_replace(m, &out[0], vram_new(m, meta->shape, meta->rank, d, NULL));
 }
 
-/* topk(x, k) along the last dimension: the list of values and places */
-static bool topk(VRAM_OP)
+/* the list of k values a row and their places */
+static bool best(struct vram_machine *m, struct vram_handle *x, int64_t k, struct vram_value *out)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0), *found[2];
-    int64_t k = vram_arg_int(m, row, a, 1, 0), shape[VRAM_MAX_RANK];
+    struct vram_handle *found[2];
+    int64_t shape[VRAM_MAX_RANK];
     if (x->rank == 0 || k < 0 || k > x->shape[x->rank - 1])
         vram_throw(m, VRAM_E_CONFLICT, "the best %lld of a row that has not as many", (long long)k);
     memcpy(shape, x->shape, sizeof shape);
@@ -41,6 +41,15 @@ static bool topk(VRAM_OP)
         vram_box_push(m, out->u.box, vram_tensor_value(found[i]));
     return stopped;
 }
+
+/* topk(x, k) along the last dimension */
+static bool topk(VRAM_OP)
+{
+    return best(m, vram_arg(m, row, a, 0), vram_arg_int(m, row, a, 1, 0), out);
+}
+
+/* x.max(-1, keepdim=True) */
+static bool row_max(VRAM_OP) { return best(m, vram_arg(m, row, a, 0), 1, out); }
 
 /* ---- grouped_mm --------------------------------------------------------------------------- */
 
@@ -103,6 +112,8 @@ static bool grouped_mm(VRAM_OP)
 static const struct vram_op_row experts_rows[] = {
     {"topk", "x k", "", "the places", "values and int64 places; backward zeros of the source",
      "derivatives.yaml topk", topk, ""},
+    {"row_max", "x", "", "the place", "value and int64 place of a row; backward zeros of the source",
+     "derivatives.yaml max.dim", row_max, ""},
     {"grouped_mm", "x w offsets", "", "x if w needs grad, w if x does, the offsets",
      "the product, rows at multiples of 16 bytes; backward: weight, then input",
      "derivatives.yaml _grouped_mm, GroupedMMUtils.h", grouped_mm, ""},
