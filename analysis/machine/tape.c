@@ -158,8 +158,8 @@ bool vram_end(struct vram_machine *m, struct vram_tape_node *n, struct vram_hand
     n->nouts = (uint16_t)nouts;
     for (int i = 0; i < nouts; i++) {
         struct vram_handle *o = outs[i];
-        if (!o || !vram_dtype_is_float((enum vram_dtype)o->dtype))
-            continue;
+        if (!o || vram_dtypes[o->dtype].kind < VRAM_KIND_FLOAT)
+            continue; /* integers have no gradient */
         o->node = n;
         n->refs++;
         o->out = (uint16_t)i;

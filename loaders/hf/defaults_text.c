@@ -219,6 +219,20 @@ static const struct vram_class_key deepseek_v3[] = {
     BOOL("tie_word_embeddings", 0), BOOL("rope_interleave", 1), BOOL("attention_bias", 0),
     REAL("attention_dropout", 0.0), INT("num_mtp_layers", 1, 0), END};
 
+static const struct vram_class_key deepseek_v2[] = {
+    SIZE("vocab_size", 102400), SIZE("hidden_size", 4096), SIZE("intermediate_size", 11008),
+    SIZE("num_hidden_layers", 32), SIZE("num_attention_heads", 32), INT_NULL("num_key_value_heads"),
+    TEXT("hidden_act", "silu"), INT("max_position_embeddings", 2048, 0), REAL("rms_norm_eps", 1e-6),
+    BOOL("use_cache", 1), INT_NULL("pad_token_id"), BOOL("tie_word_embeddings", 0),
+    BOOL("attention_bias", 0), REAL("attention_dropout", 0.0), BOOL("mlp_bias", 0),
+    INT_NULL("head_dim"), INT("first_k_dense_replace", 0, 0), SIZE("kv_lora_rank", 512),
+    INT_OR_NULL("q_lora_rank", 1536, VRAM_KEY_SIZE), INT_NULL("n_group"),
+    SIZE("n_routed_experts", 64), BOOL("output_router_logits", 0), SIZE("n_shared_experts", 2),
+    SIZE("qk_nope_head_dim", 128), SIZE("qk_rope_head_dim", 64), REAL("routed_scaling_factor", 1.0),
+    INT_NULL("topk_group"), TEXT("topk_method", "greedy"), BOOL("norm_topk_prob", 0),
+    SIZE("v_head_dim", 128), INT_NULL("num_experts_per_tok"), SIZE("moe_intermediate_size", 1407),
+    END};
+
 static const struct vram_class_name gpt2_names[] = {{"n_embd", "hidden_size"},
                                                     {"n_layer", "num_hidden_layers"},
                                                     {"n_head", "num_attention_heads"},
@@ -273,5 +287,6 @@ const struct vram_class vram_text_classes[] = {
     {"gpt_oss", gpt_oss, NULL, false, vram_derive_decoder, mixtral_names},
     {"gptj", gptj, NULL, true, NULL, gpt2_names},
     {"deepseek_v3", deepseek_v3, NULL, false, NULL, deepseek_names},
+    {"deepseek_v2", deepseek_v2, NULL, false, NULL, deepseek_names},
     {NULL, NULL, NULL, false, NULL, NULL},
 };

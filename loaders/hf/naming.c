@@ -134,6 +134,7 @@ static const struct vram_naming rows[] = {
     {"GptOssForCausalLM", "gpt_oss", " gpt_oss ", " GptOssForCausalLM ", NULL, NULL, NULL},
     {"GPTJForCausalLM", "gptj", " gptj ", " GPTJForCausalLM ", NULL, NULL, NULL},
     {"DeepseekV3ForCausalLM", "deepseek_v3", " deepseek_v3 ", " DeepseekV3ForCausalLM ", deepseek_v3, NULL, NULL},
+    {"DeepseekV2ForCausalLM", "deepseek_v2", " deepseek_v2 ", " DeepseekV2ForCausalLM ", experts, NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},

@@ -41,7 +41,7 @@ from tracker import Box, Tracker  # noqa: E402
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64,
           "i64": torch.int64, "i32": torch.int32, "bool": torch.bool, "u8": torch.uint8,
-          "u64": torch.uint64}
+          "u64": torch.uint64, "c64": torch.complex64}
 DEVICE = ["cuda"]
 NAMES = {torch_dtype: name for name, torch_dtype in DTYPES.items()}
 
@@ -103,6 +103,7 @@ OPS = {
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
     "gather": lambda x, places: x.gather(-1, places), "copy_into": copy_into,
     "masked_fill": lambda x, mask: x.masked_fill(mask, 0.5),
+    "as_complex": torch.view_as_complex, "as_real": torch.view_as_real,
     "where": torch.where, "clamp": lambda x, least=None, most=None: x.clamp(min=least, max=most),
     "row_max": lambda x: list(x.max(dim=-1, keepdim=True)), "require_grad": lambda x: x.requires_grad_(),
     "addmm": torch.addmm, "topk": lambda x, k: list(torch.topk(x, k, dim=-1)),

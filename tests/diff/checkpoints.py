@@ -14,7 +14,7 @@ from common import Command, finish, shared
 
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2",
             "qwen3", "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral",
-            "qwen3_moe", "falcon", "gemma3_text", "bert", "t5", "roberta"}
+            "qwen3_moe", "falcon", "gemma3_text", "bert", "t5", "roberta", "deepseek_v2"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",
