@@ -65,6 +65,7 @@ int vram_class_apply(struct vram_cx *cx, const char *name, struct vram_config *v
 int vram_derive_decoder(struct vram_cx *cx, struct vram_config *v); /* head_dim, key-value heads */
 int vram_derive_qwen(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_qwen2_moe(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_deepseek(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_falcon(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_opt(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_t5(struct vram_cx *cx, struct vram_config *v);

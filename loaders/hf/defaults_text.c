@@ -287,6 +287,6 @@ const struct vram_class vram_text_classes[] = {
     {"gpt_oss", gpt_oss, NULL, false, vram_derive_decoder, mixtral_names},
     {"gptj", gptj, NULL, true, NULL, gpt2_names},
     {"deepseek_v3", deepseek_v3, NULL, false, NULL, deepseek_names},
-    {"deepseek_v2", deepseek_v2, NULL, false, NULL, deepseek_names},
+    {"deepseek_v2", deepseek_v2, NULL, false, vram_derive_deepseek, deepseek_names},
     {NULL, NULL, NULL, false, NULL, NULL},
 };

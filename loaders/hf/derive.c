@@ -50,6 +50,12 @@ int vram_derive_qwen2_moe(struct vram_cx *cx, struct vram_config *v)
     return vram_derive_decoder(cx, v);
 }
 
+int vram_derive_deepseek(struct vram_cx *cx, struct vram_config *v)
+{
+    VRAM_TRY(quotient(cx, v, "head_dim", "qk_rope_head_dim", NULL));
+    return quotient(cx, v, "num_key_value_heads", "num_attention_heads", NULL);
+}
+
 int vram_derive_falcon(struct vram_cx *cx, struct vram_config *v)
 {
     VRAM_TRY(quotient(cx, v, "num_kv_heads", "num_attention_heads", NULL));

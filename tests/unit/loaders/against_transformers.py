@@ -32,10 +32,16 @@ CASES = {  # model_type -> further configurations to try
     "qwen3_moe": [{"num_local_experts": 16, "use_sliding_window": True}], "gemma3_text": [],
     "falcon": [{"n_embed": 128, "num_attention_heads": 8}], "bert": [],
     "t5": [{"d_model": 64, "num_layers": 3, "num_heads": 2, "d_kv": 8}],
+    "olmo": [{"num_key_value_heads": 8}], "olmo2": [], "granite": [], "starcoder2": [],
+    "stablelm": [], "cohere": [], "roberta": [],
+    "distilbert": [{"dim": 64, "n_layers": 3, "n_heads": 2}],
+    "gptj": [{"n_embd": 64, "n_layer": 3, "n_head": 2, "n_positions": 99}],
+    "gpt_oss": [{"num_experts": 8}], "deepseek_v2": [{"num_experts_per_tok": 6}],
+    "deepseek_v3": [{"num_local_experts": 16}],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
             "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral", "qwen3_moe",
-            "falcon", "gemma3_text"}
+            "falcon", "gemma3_text", "deepseek_v2"}
 
 
 def lines(dump, path):
