@@ -253,8 +253,9 @@ static void run_from(struct vram_machine *m, struct vram_tape_node *node, int ou
 void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram_handle *root)
 {
     if (!loss->node)
-        vram_throw(m, VRAM_E_ARGUMENT, "nothing is trained: no parameter that the loss depends on "
-                                       "requires a gradient");
+        vram_throw(m, VRAM_E_ARGUMENT,
+                   "nothing is trained: no parameter that the loss depends on "
+                   "requires a gradient");
     if (!root)
         root = vram_new_like(m, loss, (enum vram_dtype)loss->dtype);
     run_from(m, loss->node, loss->out, root);

@@ -220,8 +220,9 @@ static struct vram_handle **whole_gradients(struct vram_machine *m, const struct
     struct vram_handle **all = vram_machine_alloc(m, n->nouts, sizeof *all);
     for (int i = 0; i < n->nouts; i++) {
         const struct vram_meta *meta = &n->frame->outs[i];
-        all[i] = grads[i] ? vram_hold(grads[i])
-                          : vram_new(m, meta->shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
+        all[i] = grads[i]
+                     ? vram_hold(grads[i])
+                     : vram_new(m, meta->shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
     }
     return all;
 }

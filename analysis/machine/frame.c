@@ -260,7 +260,8 @@ static enum flow statement(struct vram_machine *m, struct vram_frame *f, uint32_
     }
     case VRAM_S_PHASE:
         vram_phase(m, vram_sym_text(m->cx->syms, n->a));
-        m->in_loss = m->loss_begun = true; /* what no module does from here on belongs to the loss */
+        /* what no module does from here on belongs to the loss */
+        m->in_loss = m->loss_begun = true;
         return FLOW_NEXT;
     case VRAM_S_BLOCK: /* del a, b */
         return block(m, f, node, out);

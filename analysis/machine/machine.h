@@ -294,7 +294,7 @@ void vram_saved_drop(struct vram_machine *m, struct vram_saved *s);
 /* Notes for every storage that the graph of loss holds which module's entry is the first (row.saver). */
 void vram_tape_savers(struct vram_machine *m, struct vram_handle *loss);
 void vram_require_grad(struct vram_machine *m, struct vram_handle *x); /* makes x a leaf */
-/* Where gradients of x go: the node that made it, a leaf's AccumulateGrad, NULL; a new reference. */
+/* Where gradients of x go: the node that made it, a leaf's AccumulateGrad, NULL; new. */
 struct vram_tape_node *vram_place(struct vram_machine *m, struct vram_handle *x);
 
 /* ---- backward (backward.c) ---------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static const struct vram_param *weight_of(const struct adapt *a, const struct vr
     return w && w->rank == 2 ? w : NULL;
 }
 
-/* What get_output_embeddings() finds is never adapted: the Linear that a template calls the head. */
+/* What get_output_embeddings() finds is never adapted: the Linear a template calls the head. */
 static bool is_head(const struct adapt *a, const struct vram_scope *s)
 {
     const char *component = vram_sym_text(a->cx->syms, s->component);
@@ -89,8 +89,7 @@ static bool adaptable(const struct adapt *a, const struct vram_scope *s, uint32_
 static bool adapted(const struct adapt *a, uint32_t scope)
 {
     const struct vram_scope *s = &a->from->scopes[scope];
-    return adaptable(a, s, scope) &&
-           vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
+    return adaptable(a, s, scope) && vram_setup_mode(a->setup, s->component) == VRAM_TRAIN_LORA &&
            targeted(a, vram_sym_text(a->cx->syms, s->path));
 }
 

@@ -153,7 +153,8 @@ static enum vram_train_mode mode_of(const struct resolver *r, vram_sym name)
     enum vram_train_mode all = train_mode(vram_plan_text(r->plan, VRAM_KEY_TRAIN));
     bool head = !strcmp(component, "lm_head") || !strcmp(component, "head");
     bool fusion = !strcmp(component, "fusion");
-    bool follows = !own && decoder && (head || (fusion && !vram_plan_given(r->plan, VRAM_KEY_TRAIN)));
+    bool follows =
+        !own && decoder && (head || (fusion && !vram_plan_given(r->plan, VRAM_KEY_TRAIN)));
     if (own || follows)
         all = train_mode(own ? own : decoder);
     bool beyond = follows || fusion || (head && !vram_adaptable(r->cx, r->tree, name));

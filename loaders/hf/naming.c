@@ -36,18 +36,19 @@ static const struct vram_rename vision_only[] = {{"vision_model.", ""}, {NULL, N
 static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}};
 
 /* the first BERT called a norm's weight and bias gamma and beta */
-static const struct vram_rename bert[] = {
-    {".LayerNorm.gamma", ".LayerNorm.weight"}, {".LayerNorm.beta", ".LayerNorm.bias"},
-    {"embeddings.", "bert.embeddings."}, {"encoder.", "bert.encoder."}, {NULL, NULL}};
+static const struct vram_rename bert[] = {{".LayerNorm.gamma", ".LayerNorm.weight"},
+                                          {".LayerNorm.beta", ".LayerNorm.bias"},
+                                          {"embeddings.", "bert.embeddings."},
+                                          {"encoder.", "bert.encoder."},
+                                          {NULL, NULL}};
 static const struct vram_rename bert_model[] = {{"bert.", ""}, {NULL, NULL}};
 
 /* files of the bare model, of transformers before 5 */
-static const struct vram_rename gpt2[] = {
-    {"wte.", "transformer.wte."},
-    {"wpe.", "transformer.wpe."},
-    {"h.", "transformer.h."},
-    {"ln_f.", "transformer.ln_f."},
-    {NULL, NULL}};
+static const struct vram_rename gpt2[] = {{"wte.", "transformer.wte."},
+                                          {"wpe.", "transformer.wpe."},
+                                          {"h.", "transformer.h."},
+                                          {"ln_f.", "transformer.ln_f."},
+                                          {NULL, NULL}};
 static const struct vram_rename gpt_neox[] = {{"embed_out.", "lm_head."}, {NULL, NULL}};
 /* a matrix of each expert; transformers 5 keeps all of a layer in two */
 static const struct vram_rename mixtral[] = {
@@ -95,8 +96,8 @@ static const struct vram_naming rows[] = {
      " LlavaMistralForCausalLM ", original, original_next, "mistral"},
     {"LlavaForConditionalGeneration", "llava", " llava llava_llama ", " LlavaLlamaForCausalLM ",
      original, two_layers, "llama"},
-    {"LlavaForConditionalGeneration", "llava", " llava llava_mistral ",
-     " LlavaMistralForCausalLM ", original, two_layers, "mistral"},
+    {"LlavaForConditionalGeneration", "llava", " llava llava_mistral ", " LlavaMistralForCausalLM ",
+     original, two_layers, "mistral"},
     {"LlavaForConditionalGeneration", "llava", " llava ", " LlavaForConditionalGeneration ",
      vision_language, not_original, NULL},
     {"LlavaNextForConditionalGeneration", "llava_next", " llava_next ",
@@ -116,8 +117,10 @@ static const struct vram_naming rows[] = {
     {"GPT2LMHeadModel", "gpt2", " gpt2 ", " GPT2LMHeadModel ", gpt2, NULL, NULL},
     {"GPTNeoXForCausalLM", "gpt_neox", " gpt_neox ", " GPTNeoXForCausalLM ", gpt_neox, NULL, NULL},
     {"MixtralForCausalLM", "mixtral", " mixtral ", " MixtralForCausalLM ", mixtral, NULL, NULL},
-    {"Qwen2MoeForCausalLM", "qwen2_moe", " qwen2_moe ", " Qwen2MoeForCausalLM ", experts, NULL, NULL},
-    {"Qwen3MoeForCausalLM", "qwen3_moe", " qwen3_moe ", " Qwen3MoeForCausalLM ", experts, NULL, NULL},
+    {"Qwen2MoeForCausalLM", "qwen2_moe", " qwen2_moe ", " Qwen2MoeForCausalLM ", experts, NULL,
+     NULL},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", " qwen3_moe ", " Qwen3MoeForCausalLM ", experts, NULL,
+     NULL},
     {"OPTForCausalLM", "opt", " opt ", " OPTForCausalLM ", opt, NULL, NULL},
     {"PhiForCausalLM", "phi", " phi ", " PhiForCausalLM ", NULL, NULL, NULL},
     {"Phi3ForCausalLM", "phi3", " phi3 ", " Phi3ForCausalLM ", NULL, NULL, NULL},
@@ -126,15 +129,19 @@ static const struct vram_naming rows[] = {
     {"OlmoForCausalLM", "olmo", " olmo ", " OlmoForCausalLM ", NULL, NULL, NULL},
     {"Olmo2ForCausalLM", "olmo2", " olmo2 ", " Olmo2ForCausalLM ", NULL, NULL, NULL},
     {"GraniteForCausalLM", "granite", " granite ", " GraniteForCausalLM ", NULL, NULL, NULL},
-    {"Starcoder2ForCausalLM", "starcoder2", " starcoder2 ", " Starcoder2ForCausalLM ", NULL, NULL, NULL},
+    {"Starcoder2ForCausalLM", "starcoder2", " starcoder2 ", " Starcoder2ForCausalLM ", NULL, NULL,
+     NULL},
     {"StableLmForCausalLM", "stablelm", " stablelm ", " StableLmForCausalLM ", NULL, NULL, NULL},
     {"CohereForCausalLM", "cohere", " cohere ", " CohereForCausalLM ", NULL, NULL, NULL},
     {"RobertaForMaskedLM", "roberta", " roberta ", " RobertaForMaskedLM ", NULL, NULL, NULL},
-    {"DistilBertForMaskedLM", "distilbert", " distilbert ", " DistilBertForMaskedLM ", NULL, NULL, NULL},
+    {"DistilBertForMaskedLM", "distilbert", " distilbert ", " DistilBertForMaskedLM ", NULL, NULL,
+     NULL},
     {"GptOssForCausalLM", "gpt_oss", " gpt_oss ", " GptOssForCausalLM ", NULL, NULL, NULL},
     {"GPTJForCausalLM", "gptj", " gptj ", " GPTJForCausalLM ", NULL, NULL, NULL},
-    {"DeepseekV3ForCausalLM", "deepseek_v3", " deepseek_v3 ", " DeepseekV3ForCausalLM ", deepseek_v3, NULL, NULL},
-    {"DeepseekV2ForCausalLM", "deepseek_v2", " deepseek_v2 ", " DeepseekV2ForCausalLM ", experts, NULL, NULL},
+    {"DeepseekV3ForCausalLM", "deepseek_v3", " deepseek_v3 ", " DeepseekV3ForCausalLM ",
+     deepseek_v3, NULL, NULL},
+    {"DeepseekV2ForCausalLM", "deepseek_v2", " deepseek_v2 ", " DeepseekV2ForCausalLM ", experts,
+     NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},

@@ -8,9 +8,9 @@
 #include "ir/checkpoint.h"
 
 /* The first rule whose `from` is found in a name replaces it by `to`: at the name's beginning, or
- * anywhere when `from` begins with a dot.  One star in `from` stands for a number: tensors that such
- * rules give one path are its parameter's parts.  Numbers are its first dimension; of rules with one
- * `to`, a number's parts lie one behind the other, in the order of the rules:
+ * anywhere when `from` begins with a dot.  One star in `from` stands for a number: tensors that
+ * such rules give one path are its parameter's parts.  Numbers are its first dimension; of rules
+ * with one `to`, a number's parts lie one behind the other, in the order of the rules:
  *
  *     {".experts.*.w1.weight", ".experts.gate_up_proj"},
  *     {".experts.*.w3.weight", ".experts.gate_up_proj"},     [experts, rows of w1 and w3, columns]

@@ -130,8 +130,8 @@ static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
 
 /* ---- memory-efficient --------------------------------------------------------------------- */
 
-/* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are filled
- * up to 16.  Cut below autograd, it holds no base. */
+/* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are
+ * filled up to 16.  Cut below autograd, it holds no base. */
 static struct vram_handle *bias_gradient(struct vram_machine *m, const struct vram_meta *meta)
 {
     int64_t shape[VRAM_MAX_RANK];
@@ -254,9 +254,10 @@ static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle 
                                      enum vram_dtype dtype)
 {
     struct vram_handle *qs = vram_op_mul_number(m, q), *o = NULL, *low = NULL;
-    struct vram_handle *bias = mask          ? vram_hold(mask)
-                               : how->causal ? causal_bias(m, q->shape[2], (enum vram_dtype)q->dtype)
-                                             : NULL;
+    struct vram_handle *bias = mask ? vram_hold(mask)
+                               : how->causal
+                                   ? causal_bias(m, q->shape[2], (enum vram_dtype)q->dtype)
+                                   : NULL;
     int64_t times = how->gqa ? q->shape[1] / k->shape[1] : 1;
     struct vram_handle *ke = repeated(m, k, times), *ve = repeated(m, v, times);
     struct vram_handle *a = scores(m, qs, ke, bias);
@@ -311,8 +312,8 @@ static enum kernel choose(const struct vram_machine *m, const struct vram_handle
     int sm = m->sm ? m->sm : 80;
     if (m->attention == VRAM_ATTENTION_MATH || (grouped && !gqa && m->card))
         return MATH;
-    if (m->attention != VRAM_ATTENTION_EFFICIENT && half && !mask && d <= 256 &&
-        d == v->shape[3] && sm >= 80)
+    if (m->attention != VRAM_ATTENTION_EFFICIENT && half && !mask && d <= 256 && d == v->shape[3] &&
+        sm >= 80)
         return FLASH;
     bool aligned = d % align == 0 && v->shape[3] % align == 0;
     bool dtype = q->dtype == VRAM_DT_F32 || q->dtype == VRAM_DT_F16 ||
@@ -360,8 +361,8 @@ static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
     int64_t scores[4] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
     if (bias && kernel == EFFICIENT)
         vram_replace(m, &bias, vram_op_expand(m, bias, scores, 4));
-    struct vram_handle *o = kernel == EFFICIENT ? efficient(m, q, k, v, bias)
-                                                : math(m, q, k, v, bias, how);
+    struct vram_handle *o =
+        kernel == EFFICIENT ? efficient(m, q, k, v, bias) : math(m, q, k, v, bias, how);
     vram_drop(m, bias);
     return o;
 }
@@ -391,8 +392,10 @@ static bool sdpa(VRAM_OP)
 
 static const struct vram_op_row attention_rows[] = {
     {"sdpa", "q k v mask? causal? p? gqa?", "lower",
-     "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) and two seeds, if any of q, k, v needs grad",
-     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math, and so one key head without gqa. "
+     "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) "
+     "and two seeds, if any of q, k, v needs grad",
+     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math, and so "
+     "one key head without gqa. "
      "A bool mask becomes a float one a call; dropout is a tensor in math alone; "
      "backward of flash: fp32 dq and row sums as workspace",
      "ATen sdp_utils.cpp, flash_api.cpp, attention_backward.cu", sdpa, ""},

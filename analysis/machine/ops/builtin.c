@@ -204,8 +204,8 @@ static bool error(VRAM_OP)
 }
 
 static const struct vram_op_row builtin_rows[] = {
-    {"new", "shape dtype", "", "nothing", "one tensor",
-     "torch.empty, zeros, arange ...", new_tensor, ""},
+    {"new", "shape dtype", "", "nothing", "one tensor", "torch.empty, zeros, arange ...",
+     new_tensor, ""},
     {"strided", "x shape strides", "", "nothing", "nothing: another look at the same bytes",
      "torch.as_strided", strided, ""},
     {"shape", "x", "", "", "nothing: the sizes, a tuple", "", shape, ""},
@@ -217,16 +217,16 @@ static const struct vram_op_row builtin_rows[] = {
     {"enumerate", "x", "", "", "nothing: a list of pairs (number, member)", "", enumerate, ""},
     {"kv_cache", "", "", "", "nothing: an empty list that outputs hold as an object",
      "transformers DynamicCache", kv_cache, ""},
-    {"require_grad", "x", "", "nothing", "nothing: x, which is a leaf from here on", "Tensor.requires_grad",
-     require_grad, ""},
+    {"require_grad", "x", "", "nothing", "nothing: x, which is a leaf from here on",
+     "Tensor.requires_grad", require_grad, ""},
     {"min", "x y", "", "", "nothing: the lesser number", "", extreme, ""},
     {"max", "x y", "", "", "nothing: the greater number", "", extreme, ""},
     {"int", "x", "", "", "nothing: the number without its fraction", "", integer, ""},
     {"floor", "x", "", "", "nothing: the integer below", "", floor_, ""},
     {"ceil", "x", "", "", "nothing: the integer above", "", ceil_, ""},
     {"sqrt", "x", "", "", "nothing: the square root", "", square_root, ""},
-    {"round", "x digits?", "", "", "nothing: half to even; an integer without digits",
-     "", round_, ""},
+    {"round", "x digits?", "", "", "nothing: half to even; an integer without digits", "", round_,
+     ""},
     {"error", "text", "", "", "nothing: the run ends with this text", "", error, ""},
 };
 const struct vram_op_family vram_ops_builtin = {builtin_rows,

@@ -33,7 +33,8 @@ static void masked_fill_backward(VRAM_FORMULA)
 /* masked_fill(x, mask): x with a number where the mask holds */
 static bool masked_fill(VRAM_OP)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0), *mask = vram_arg(m, row, a, 1), *xs[2] = {x, mask};
+    struct vram_handle *x = vram_arg(m, row, a, 0), *mask = vram_arg(m, row, a, 1),
+                       *xs[2] = {x, mask};
     int64_t shape[VRAM_MAX_RANK];
     int rank = vram_broadcast(m, xs, 2, shape);
     struct vram_tape_node *n;
@@ -43,7 +44,7 @@ static bool masked_fill(VRAM_OP)
     return vram_result(vram_end_one(m, n, o, false), out);
 }
 
-/* clamp_backward: a zero, a comparison for each end there is, and the choice; all live to its end */
+/* clamp_backward: a zero, a comparison for each end there is, and the choice; all live long */
 static void clamp_backward(VRAM_FORMULA)
 {
     struct vram_handle *zero = vram_new_scalar(m, (enum vram_dtype)g[0]->dtype);
@@ -94,7 +95,9 @@ static const struct vram_op_row choice_rows[] = {
      masked_fill, ""},
     {"clamp", "x least? most?", "", "x", "one output; backward a scalar, a bool an end, the choice",
      "derivatives.yaml clamp", clamp, ""},
-    {"where", "condition x y", "", "the condition", "the choice; a number is a scalar for the call; backward a scalar and a choice a side",
+    {"where", "condition x y", "", "the condition",
+     "the choice; a number is a scalar for the call; backward a scalar and a choice a side",
      "derivatives.yaml where.self", where, ""},
 };
-const struct vram_op_family vram_ops_choice = {choice_rows, sizeof choice_rows / sizeof *choice_rows};
+const struct vram_op_family vram_ops_choice = {choice_rows,
+                                               sizeof choice_rows / sizeof *choice_rows};

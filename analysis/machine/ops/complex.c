@@ -60,7 +60,8 @@ static void real_backward(VRAM_FORMULA)
     VRAM_UNUSED(s);
     struct vram_handle *whole = vram_hold(g[0]);
     if (!vram_is_contiguous(whole))
-        vram_replace(m, &whole, vram_new(m, whole->shape, whole->rank, (enum vram_dtype)whole->dtype, NULL));
+        vram_replace(m, &whole,
+                     vram_new(m, whole->shape, whole->rank, (enum vram_dtype)whole->dtype, NULL));
     out[0] = complex_look(m, whole);
     vram_drop(m, whole);
 }
@@ -76,9 +77,10 @@ static bool as_real(VRAM_OP)
 }
 
 static const struct vram_op_row complex_rows[] = {
-    {"as_complex", "x", "", "nothing", "nothing: pairs of the last dimension as one number", "derivatives.yaml view_as_complex",
-     as_complex, ""},
-    {"as_real", "x", "", "nothing", "nothing; backward a copy unless contiguous", "derivatives.yaml view_as_real", as_real, ""},
+    {"as_complex", "x", "", "nothing", "nothing: pairs of the last dimension as one number",
+     "derivatives.yaml view_as_complex", as_complex, ""},
+    {"as_real", "x", "", "nothing", "nothing; backward a copy unless contiguous",
+     "derivatives.yaml view_as_real", as_real, ""},
 };
 const struct vram_op_family vram_ops_complex = {complex_rows,
                                                 sizeof complex_rows / sizeof *complex_rows};

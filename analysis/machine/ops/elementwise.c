@@ -367,8 +367,10 @@ struct vram_handle *vram_op_dropout(struct vram_machine *m, struct vram_handle *
     if (p == 0 || !m->training)
         return vram_hold(x);
     if (p == 1) { /* times a zero, without the fused kernel */
-        struct vram_value out = {0}, args[VRAM_MAX_ARGS] = {
-            vram_tensor_value(x), vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
+        struct vram_value out = {0},
+                          args[VRAM_MAX_ARGS] = {
+                              vram_tensor_value(x),
+                              vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
         mul(m, NULL, args, &out);
         vram_value_drop(m, args[1]);
         return out.u.tensor;
@@ -420,13 +422,15 @@ static const struct vram_op_row elementwise_rows[] = {
      "derivatives.yaml mul.Tensor", mul, ""},
     {"div", "x y", "", "y, and x if y needs grad", "the quotient; backward g/y, for y four steps",
      "derivatives.yaml div.Tensor", divide, ""},
-    {"div_", "x y", "", "y, and a clone of x if y needs grad", "nothing but the clone; backward as div",
-     "derivatives.yaml div.Tensor, VariableType", divide_in_place, ""},
+    {"div_", "x y", "", "y, and a clone of x if y needs grad",
+     "nothing but the clone; backward as div", "derivatives.yaml div.Tensor, VariableType",
+     divide_in_place, ""},
     {"pow", "x exponent", "fp32", "x", "the power; backward x^(p-1), its multiple, the product",
      "derivatives.yaml pow.Tensor_Scalar", power, ""},
     {"rsqrt", "x", "fp32", "its result", "one output; backward cube, half, product",
      "derivatives.yaml rsqrt", rsqrt, ""},
-    {"exp", "x", "fp32", "its result", "one output each way", "derivatives.yaml exp", squashing, ""},
+    {"exp", "x", "fp32", "its result", "one output each way", "derivatives.yaml exp", squashing,
+     ""},
     {"sigmoid", "x", "", "its result", "one output each way", "derivatives.yaml sigmoid", squashing,
      ""},
     {"tanh", "x", "", "its result", "one output each way", "derivatives.yaml tanh", squashing, ""},
@@ -434,8 +438,9 @@ static const struct vram_op_row elementwise_rows[] = {
     {"silu", "x", "", "x", "one output each way", "derivatives.yaml silu", activation, ""},
     {"gelu", "x approximate?", "", "x", "one output each way", "derivatives.yaml gelu", activation,
      ""},
-    {"dropout", "x p", "", "a mask of one byte per element", "output and mask; nothing for p = 0 or in evaluation",
-     "derivatives.yaml native_dropout", dropout, ""},
+    {"dropout", "x p", "", "a mask of one byte per element",
+     "output and mask; nothing for p = 0 or in evaluation", "derivatives.yaml native_dropout",
+     dropout, ""},
     {"to", "x dtype", "", "nothing", "a copy when the dtype differs; backward casts back",
      "derivatives.yaml _to_copy", to, ""},
     {"compare", "x y", "", "nothing", "one bool per element", "aten eq, ge ...", compare, ""},

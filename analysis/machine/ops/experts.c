@@ -91,14 +91,16 @@ static void grouped_backward(VRAM_FORMULA)
     out[0] = vram_needs(n, 0) ? product(m, n->meta[0].shape, 2, d) : NULL;
 }
 
-/* grouped_mm(x, w, offsets): rows of x against the matrix of their group, w[groups, inputs, outputs] */
+/* grouped_mm(x, w, offsets): rows of x against the matrix of their group, w[groups, inputs,
+ * outputs] */
 static bool grouped_mm(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
     struct vram_handle *offsets = vram_arg(m, row, a, 2), *xs[2] = {x, w};
     if (x->rank != 2 || w->rank != 3 || x->shape[1] != w->shape[1] || x->dtype != w->dtype)
         vram_throw(m, VRAM_E_CONFLICT, "a grouped product needs rows and a matrix a group");
-    struct vram_handle *save[3] = {x->requires_grad ? w : NULL, offsets, w->requires_grad ? x : NULL};
+    struct vram_handle *save[3] = {x->requires_grad ? w : NULL, offsets,
+                                   w->requires_grad ? x : NULL};
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 3, 0, grouped_backward}))
         return true;
@@ -112,8 +114,9 @@ static bool grouped_mm(VRAM_OP)
 static const struct vram_op_row experts_rows[] = {
     {"topk", "x k", "", "the places", "values and int64 places; backward zeros of the source",
      "derivatives.yaml topk", topk, ""},
-    {"row_max", "x", "", "the place", "value and int64 place of a row; backward zeros of the source",
-     "derivatives.yaml max.dim", row_max, ""},
+    {"row_max", "x", "", "the place",
+     "value and int64 place of a row; backward zeros of the source", "derivatives.yaml max.dim",
+     row_max, ""},
     {"grouped_mm", "x w offsets", "", "x if w needs grad, w if x does, the offsets",
      "the product, rows at multiples of 16 bytes; backward: weight, then input",
      "derivatives.yaml _grouped_mm, GroupedMMUtils.h", grouped_mm, ""},

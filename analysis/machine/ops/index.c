@@ -89,8 +89,9 @@ static void unstack_backward(VRAM_FORMULA)
         if (i != n->arg[0])
             stride[k++] = g[0]->stride[i];
     for (int i = 0; i < n->nedges; i++)
-        out[i] = vram_needs(n, i) ? vram_alias(m, g[0], n->meta[i].shape, stride, n->meta[i].rank, true)
-                                  : NULL;
+        out[i] = vram_needs(n, i)
+                     ? vram_alias(m, g[0], n->meta[i].shape, stride, n->meta[i].rank, true)
+                     : NULL;
 }
 
 /* tensors of one shape along a new dimension, counted in the result */
@@ -211,8 +212,8 @@ static bool gather(VRAM_OP)
 
 /* ---- copy_into: a part of a tensor is overwritten ----------------------------------------- */
 
-/* CopySlices: a copy of the whole gradient, a clone of the part for the copy's own formula, which casts it,
- * and where the old x trained, zeros that the part is overwritten with */
+/* CopySlices: a copy of the whole gradient, a clone of the part for the copy's own formula, which
+ * casts it, and where the old x trained, zeros that the part is overwritten with */
 static void copy_into_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
@@ -227,7 +228,7 @@ static void copy_into_backward(VRAM_FORMULA)
     vram_drop(m, whole);
 }
 
-/* copy_into(x, start, y): x[..., start : start + n].copy_(y); x is returned as the tensor it is now */
+/* copy_into(x, start, y): x[..., start : start + n].copy_(y); x is returned as it is now */
 static bool copy_into(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *y = vram_arg(m, row, a, 2), *xs[2] = {x, y};
@@ -251,13 +252,16 @@ static const struct vram_op_row index_rows[] = {
     {"stack", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
      "derivatives.yaml stack", stack, ""},
     {"masked_scatter", "x mask source", "", "the mask",
-     "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the source-sized gather",
+     "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the "
+     "source-sized gather",
      "ATen IndexKernel.cpp, derivatives.yaml", masked_scatter, ""},
     {"gather", "x places", "", "the places and x", "an entry a place; backward zeros of the source",
      "derivatives.yaml gather", gather, ""},
-    {"copy_into", "x start y", "", "nothing", "nothing: a part of x; backward the whole, and the part once or twice",
+    {"copy_into", "x start y", "", "nothing",
+     "nothing: a part of x; backward the whole, and the part once or twice",
      "torch/csrc/autograd/functions/tensor.cpp CopySlices", copy_into, ""},
-    {"index", "x shape i j? k? l?", "", "the indices", "the gathered rows; backward zeros of the source",
-     "derivatives.yaml index.Tensor", index_op, ""},
+    {"index", "x shape i j? k? l?", "", "the indices",
+     "the gathered rows; backward zeros of the source", "derivatives.yaml index.Tensor", index_op,
+     ""},
 };
 const struct vram_op_family vram_ops_index = {index_rows, sizeof index_rows / sizeof *index_rows};
