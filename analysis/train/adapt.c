@@ -302,6 +302,34 @@ static int room(struct adapt *a, uint32_t n)
     return VRAM_OK;
 }
 
+/* Where transformers stacked what were Linears of experts, PEFT 0.21 reads their old names, and
+ * "all-linear", as adapters around the stacks and the router, which are not described. */
+static int say_experts(const struct adapt *a)
+{
+    static const char types[] = " mixtral qwen2_moe qwen3_moe deepseek_v2 deepseek_v3 ";
+    static const char *const names[] = {"gate",      "w1",      "w2",       "w3",
+                                        "gate_proj", "up_proj", "down_proj"};
+    const struct vram_tree *t = a->from;
+    const struct vram_config *of = vram_config_get_text(a->cx, t->scopes[0].config, "model_type");
+    const char *type = of ? vram_sym_text(a->cx->syms, of->text) : "";
+    char *word = vram_format(a->cx->arena, " %s ", type);
+    if (!word)
+        return vram_fail_memory(a->cx);
+    bool named = !strcmp(a->targets, "all-linear");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        named = named || targeted(a, names[i]);
+    if (!named || !strstr(types, word))
+        return VRAM_OK;
+    for (uint32_t i = 0; i < t->nparams; i++)
+        if (t->params[i].rank == 3 &&
+            vram_setup_mode(a->setup, t->scopes[t->params[i].scope].component) == VRAM_TRAIN_LORA)
+            return vram_find(a->cx, VRAM_F_LORA_EXPERTS, "lora.targets",
+                             "%s: PEFT also adapts the stacked experts of %s; here they get no "
+                             "adapter, as with a regex of module names: the answer is too low",
+                             a->targets, type);
+    return VRAM_OK;
+}
+
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out)
 {
@@ -333,6 +361,7 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
                                   "lora.targets=%s matches no Linear of the LoRA components",
                                   a.targets)
                       : VRAM_OK;
+    VRAM_TRY(say_experts(&a));
     VRAM_TRY(room(&a, n));
     for (uint32_t i = 0; i < tree->nscopes; i++) {
         if (adapted(&a, i)) {
