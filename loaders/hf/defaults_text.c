@@ -233,6 +233,24 @@ static const struct vram_class_key deepseek_v2[] = {
     SIZE("v_head_dim", 128), INT_NULL("num_experts_per_tok"), SIZE("moe_intermediate_size", 1407),
     END};
 
+static const struct vram_class_key bloom[] = {
+    SIZE("vocab_size", 250880), SIZE("hidden_size", 64), SIZE("num_hidden_layers", 2),
+    SIZE("num_attention_heads", 8), REAL("layer_norm_epsilon", 1e-5), BOOL("use_cache", 1),
+    INT_NULL("pad_token_id"), BOOL("apply_residual_connection_post_layernorm", 0),
+    REAL("hidden_dropout", 0.0), REAL("attention_dropout", 0.0), INT("pretraining_tp", 1, 0),
+    BOOL("slow_but_exact", 0), BOOL("tie_word_embeddings", 1), END};
+
+static const struct vram_class_key mpt[] = {
+    SIZE("hidden_size", 2048), SIZE("num_attention_heads", 16), SIZE("num_hidden_layers", 24),
+    INT("expansion_ratio", 4, 0), SIZE("max_seq_len", 2048), SIZE("vocab_size", 50368),
+    REAL("resid_pdrop", 0.0), REAL("layer_norm_epsilon", 1e-5), REAL("emb_pdrop", 0.0),
+    BOOL("use_cache", 0), BOOL("tie_word_embeddings", 1), INT_NULL("pad_token_id"), END};
+static const struct vram_class_key mpt_attention[] = {
+    REAL("attn_pdrop", 0.0), REAL_NULL("clip_qkv"), REAL_NULL("softmax_scale"), BOOL("alibi", 1),
+    END};
+static const struct vram_class_part mpt_parts[] = {{"attn_config", "mpt_attention", true, NULL},
+                                                   {NULL, NULL, false, NULL}};
+
 static const struct vram_class_name gpt2_names[] = {{"n_embd", "hidden_size"},
                                                     {"n_layer", "num_hidden_layers"},
                                                     {"n_head", "num_attention_heads"},
@@ -255,6 +273,16 @@ static const struct vram_class_name qwen3_moe_names[] = {{"num_local_experts", "
 static const struct vram_class_name deepseek_names[] = {{"num_local_experts", "n_routed_experts"},
                                                         {"num_experts", "n_routed_experts"},
                                                         {NULL, NULL}};
+
+static const struct vram_class_name bloom_names[] = {{"n_layer", "num_hidden_layers"},
+                                                     {"n_head", "num_attention_heads"},
+                                                     {"n_embed", "hidden_size"},
+                                                     {NULL, NULL}};
+
+static const struct vram_class_name mpt_names[] = {{"d_model", "hidden_size"},
+                                                   {"n_layers", "num_hidden_layers"},
+                                                   {"n_heads", "num_attention_heads"},
+                                                   {NULL, NULL}};
 
 static const struct vram_class_name t5_names[] = {{"d_model", "hidden_size"},
                                                   {"num_layers", "num_hidden_layers"},
@@ -288,5 +316,8 @@ const struct vram_class vram_text_classes[] = {
     {"gptj", gptj, NULL, true, NULL, gpt2_names},
     {"deepseek_v3", deepseek_v3, NULL, false, NULL, deepseek_names},
     {"deepseek_v2", deepseek_v2, NULL, false, vram_derive_deepseek, deepseek_names},
+    {"bloom", bloom, NULL, true, NULL, bloom_names},
+    {"mpt", mpt, mpt_parts, true, NULL, mpt_names},
+    {"mpt_attention", mpt_attention, NULL, false, NULL, NULL},
     {NULL, NULL, NULL, false, NULL, NULL},
 };

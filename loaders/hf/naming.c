@@ -49,6 +49,11 @@ static const struct vram_rename gpt2[] = {{"wte.", "transformer.wte."},
                                           {"h.", "transformer.h."},
                                           {"ln_f.", "transformer.ln_f."},
                                           {NULL, NULL}};
+static const struct vram_rename bloom[] = {
+    {"word_embeddings", "transformer.word_embeddings"},
+    {"h.", "transformer.h."},
+    {"ln_f.", "transformer.ln_f."},
+    {NULL, NULL}};
 static const struct vram_rename gpt_neox[] = {{"embed_out.", "lm_head."}, {NULL, NULL}};
 /* a matrix of each expert; transformers 5 keeps all of a layer in two */
 static const struct vram_rename mixtral[] = {
@@ -142,6 +147,8 @@ static const struct vram_naming rows[] = {
      deepseek_v3, NULL, NULL},
     {"DeepseekV2ForCausalLM", "deepseek_v2", " deepseek_v2 ", " DeepseekV2ForCausalLM ", experts,
      NULL, NULL},
+    {"BloomForCausalLM", "bloom", " bloom ", " BloomForCausalLM ", bloom, NULL, NULL},
+    {"MptForCausalLM", "mpt", " mpt ", " MptForCausalLM ", NULL, NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},

@@ -79,6 +79,8 @@ OPS = {
     "div": lambda x, y: x / y, "neg": lambda x: -x, "add_": lambda x, y: x.add_(y),
     "pow": lambda x, p: x.pow(p), "rsqrt": torch.rsqrt, "exp": torch.exp,
     "sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": F.relu, "silu": F.silu,
+    "baddbmm": lambda b, x, y, scaled=False: torch.baddbmm(b, x, y, alpha=0.5 if scaled else 1),
+    "bloom_gelu": lambda x: bloom_gelu(x),
     "gelu": lambda x, approximate=None: F.gelu(x, approximate=TANH[approximate]),
     "to": lambda x, dtype: x.to(dtype), "compare": lambda x, y: x == y,
     "view": lambda x, *s: x.view(sizes(s[0], s[1:])),
@@ -120,6 +122,11 @@ OPS = {
     "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse,
     "true": True, "false": False, "none": None, **DTYPES,
 }
+
+
+def bloom_gelu(x):
+    from transformers.models.bloom.modeling_bloom import GeLUFunction
+    return GeLUFunction.apply(x)
 
 
 def grouped(q, k):

@@ -119,6 +119,8 @@ static void test_paths(void **state)
         {"{'model_type':'gpt2'}", "wte.weight", "transformer.wte.weight"},
         {"{'model_type':'gpt2'}", "h.3.attn.c_attn.bias", "transformer.h.3.attn.c_attn.bias"},
         {"{'model_type':'gpt2'}", "transformer.h.3.ln_1.bias", "transformer.h.3.ln_1.bias"},
+        {"{'model_type':'bloom'}", "word_embeddings_layernorm.bias",
+         "transformer.word_embeddings_layernorm.bias"},
         {"{'model_type':'gpt_neox'}", "embed_out.weight", "lm_head.weight"},
         {"{'model_type':'bert'}", "bert.embeddings.LayerNorm.gamma",
          "bert.embeddings.LayerNorm.weight"},
