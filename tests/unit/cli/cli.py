@@ -136,6 +136,19 @@ class Input(Case):
         # a path with '=' in its first part needs ./
         self.refused(3, "a=b", "predict", "./a=b")
 
+    def test_adapters_of_experts(self):
+        """PEFT would adapt them, too: that is said where it is so, and only there."""
+        def said(model_type, targets):
+            sizes = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 1, "vocab_size": 64,
+                     "num_attention_heads": 4, "num_key_value_heads": 4, "head_dim": 16, "num_local_experts": 4}
+            path = self.config(model_type, model_type=model_type, **sizes)
+            return "V0306" in self.answer("predict", path, "seq=32", "train=lora", "lora.targets=" + targets)
+        self.assertTrue(said("mixtral", "all-linear"))
+        self.assertTrue(said("mixtral", "q_proj,w2"))
+        self.assertFalse(said("mixtral", "q_proj,v_proj"))
+        self.assertFalse(said("gpt_oss", "all-linear"))
+        self.assertFalse(said("mistral", "all-linear"))
+
     def test_hostile_names(self):
         evil = self.path("\x1b]0;evil\x07\u202e")
         self.refused(3, r"\\x1b\]0;evil\\x07\\xe2\\x80\\xae", "predict", evil)
