@@ -6,18 +6,7 @@
  */
 #include <string.h>
 
-#include "hf/defaults.h"
-
-#define INT(key, value, flags) {key, VRAM_CONFIG_INT, flags, false, value, 0, NULL}
-#define SIZE(key, value) INT(key, value, VRAM_KEY_SIZE)
-#define PAIR(key, value) INT(key, value, VRAM_KEY_SIZE | VRAM_KEY_PAIR)
-#define INT_OR_NULL(key, value, flags) INT(key, value, (flags) | VRAM_KEY_NULLABLE)
-#define INT_NULL(key) {key, VRAM_CONFIG_INT, VRAM_KEY_NULLABLE, true, 0, 0, NULL}
-#define BOOL(key, value) {key, VRAM_CONFIG_BOOL, 0, false, value, 0, NULL}
-#define BOOL_NULL(key) {key, VRAM_CONFIG_BOOL, VRAM_KEY_NULLABLE, true, 0, 0, NULL}
-#define REAL(key, value) {key, VRAM_CONFIG_FLOAT, VRAM_KEY_NULLABLE, false, 0, value, NULL}
-#define TEXT(key, value) {key, VRAM_CONFIG_STRING, 0, false, 0, 0, value}
-#define END {NULL, VRAM_CONFIG_NULL, 0, false, 0, 0, NULL}
+#include "hf/defaults_rows.h"
 
 static const struct vram_class_key clip_text[] = {
     SIZE("vocab_size", 49408), SIZE("hidden_size", 512), SIZE("intermediate_size", 2048),
@@ -146,32 +135,40 @@ static const struct vram_class_part paligemma_parts[] = {
     {NULL, NULL, false, NULL}};
 
 static const struct vram_class classes[] = {
-    {"clip", clip, clip_parts, false, NULL},
-    {"clip_text_model", clip_text, NULL, true, NULL},
-    {"clip_vision_model", clip_vision, NULL, true, NULL},
-    {"gemma", gemma, NULL, false, vram_derive_gemma},
-    {"llama", llama, NULL, true, vram_derive_decoder},
-    {"llava", llava, llava_parts, false, vram_derive_llava},
-    {"llava_next", llava, llava_parts, false, vram_derive_llava_next},
-    {"mistral", mistral, NULL, false, vram_derive_decoder},
-    {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
-    {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
-    {"qwen2", qwen2, NULL, false, vram_derive_qwen},
-    {"qwen3", qwen3, NULL, false, vram_derive_qwen},
-    {"siglip", siglip, siglip_parts, false, NULL},
-    {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text},
-    {"siglip_vision_model", siglip_vision, NULL, true, NULL},
+    {"clip", clip, clip_parts, false, NULL, NULL},
+    {"clip_text_model", clip_text, NULL, true, NULL, NULL},
+    {"clip_vision_model", clip_vision, NULL, true, NULL, NULL},
+    {"gemma", gemma, NULL, false, vram_derive_gemma, NULL},
+    {"llama", llama, NULL, true, vram_derive_decoder, NULL},
+    {"llava", llava, llava_parts, false, vram_derive_llava, NULL},
+    {"llava_next", llava, llava_parts, false, vram_derive_llava_next, NULL},
+    {"mistral", mistral, NULL, false, vram_derive_decoder, NULL},
+    {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma, NULL},
+    {"pixtral", pixtral, NULL, false, vram_derive_head_dim, NULL},
+    {"qwen2", qwen2, NULL, false, vram_derive_qwen, NULL},
+    {"qwen3", qwen3, NULL, false, vram_derive_qwen, NULL},
+    {"siglip", siglip, siglip_parts, false, NULL, NULL},
+    {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text, NULL},
+    {"siglip_vision_model", siglip_vision, NULL, true, NULL, NULL},
+    {NULL, NULL, NULL, false, NULL, NULL},
 };
+
+static const struct vram_class *const tables[] = {classes, vram_text_classes};
 
 const struct vram_class *vram_class_row(size_t i)
 {
-    return i < sizeof classes / sizeof *classes ? &classes[i] : NULL;
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
+        for (const struct vram_class *c = tables[k]; c->model_type; c++)
+            if (i-- == 0)
+                return c;
+    return NULL;
 }
 
 const struct vram_class *vram_class_find(const char *model_type)
 {
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (!strcmp(classes[i].model_type, model_type))
-            return &classes[i];
+    const struct vram_class *c;
+    for (size_t i = 0; (c = vram_class_row(i)); i++)
+        if (!strcmp(c->model_type, model_type))
+            return c;
     return NULL;
 }

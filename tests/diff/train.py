@@ -13,8 +13,10 @@ import sys
 from common import Command, finish, settings, shared
 
 FAMILIES = """llava-1.5-7b llava-1.5-13b llava-next-mistral-7b paligemma-3b-224 llama-2-7b
-llama-2-13b llama-3-8b llama-3.2-1b mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b tiny-llava-1.5
-tiny-paligemma tiny-llama tiny-qwen3""".split()
+llama-2-13b llama-3-8b llama-3.2-1b mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2
+phi-2 phi-3-mini-4k phi-4 pythia-1b opt-1.3b falcon-7b
+bert-base-uncased t5-base mixtral-8x7b qwen1.5-moe-a2.7b qwen3-30b-a3b tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3
+tiny-gemma2 tiny-gpt2 tiny-opt tiny-falcon tiny-mixtral tiny-bert tiny-t5""".split()
 
 
 def differences(report, golden, plan):
