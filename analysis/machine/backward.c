@@ -226,26 +226,21 @@ static void run_node(struct engine *e, uint32_t visit)
     }
 }
 
-void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram_handle *root)
+static void run_from(struct vram_machine *m, struct vram_tape_node *node, int out,
+                     struct vram_handle *root)
 {
     struct engine e = {.m = m, .task = ++m->tasks};
     bool grad = m->grad;
     uint32_t scope = m->scope;
     uint16_t op = m->op;
-    if (!loss->node)
-        vram_throw(m, VRAM_E_ARGUMENT, "nothing is trained: no parameter that the loss depends on "
-                                       "requires a gradient");
     m->grad = false;
     m->backwards++;
-    count(&e, loss->node);
-    if (!root)
-        root = vram_new_like(m, loss, (enum vram_dtype)loss->dtype);
-    uint32_t first = visit_of(&e, loss->node);
-    buffer_of(&e, first)[loss->out] = vram_hold(root);
+    count(&e, node);
+    uint32_t first = visit_of(&e, node);
+    buffer_of(&e, first)[out] = vram_hold(root);
     push_ready(&e, first);
     while (e.heap.n)
         run_node(&e, pop_ready(&e));
-    vram_drop(m, root); /* it lives to the end of backward */
     for (size_t i = e.visits.n; i-- > 0;) {
         struct visit *v = &e.visits.at[i];
         v->node->task = v->old_task;
@@ -255,6 +250,43 @@ void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram
     m->grad = grad;
     m->scope = scope;
     m->op = op;
+}
+
+void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram_handle *root)
+{
+    if (!loss->node)
+        vram_throw(m, VRAM_E_ARGUMENT,
+                   "nothing is trained: no parameter that the loss depends on "
+                   "requires a gradient");
+    if (!root)
+        root = vram_new_like(m, loss, (enum vram_dtype)loss->dtype);
+    run_from(m, loss->node, loss->out, root);
+    vram_drop(m, root); /* it lives to the end of backward */
+}
+
+/* The engine's GraphRoot: hands each tensor its gradient. */
+static void hand_on(struct vram_machine *m, struct vram_tape_node *n, struct vram_handle **g,
+                    struct vram_handle **saved, struct vram_handle **out)
+{
+    (void)m;
+    (void)g;
+    for (int i = 0; i < n->nedges; i++)
+        out[i] = vram_hold(saved[i]);
+}
+
+void vram_backward_from(struct vram_machine *m, struct vram_handle *const *xs,
+                        struct vram_handle *const *grads, int n)
+{
+    struct vram_tape_node *node;
+    bool grad = m->grad;
+    m->grad = true;
+    vram_begin(m, &node, &(struct vram_begin){xs, n, grads, n, 0, hand_on});
+    m->grad = grad;
+    if (!node)
+        return;
+    node->nouts = 1;
+    run_from(m, node, 0, NULL);
+    vram_node_drop(m, node);
 }
 
 struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_handle *g,

@@ -24,6 +24,7 @@ struct vram_checkpoint_frame {
     int32_t refs;
     bool done, recomputing, offloaded;
     uint32_t tensors; /* reentrant: which arguments are tensors, one bit each */
+    struct vram_meta *outs; /* and what the results are that a gradient may come for */
     uint32_t scope;
     uint64_t seq;          /* of the tape when the call began */
     enum vram_dtype autocast;
@@ -113,10 +114,8 @@ static void keep_call(struct vram_machine *m, struct vram_call *to, const struct
         }
         struct vram_handle *x = v.u.tensor, *kept = vram_detach(m, x);
         kept->requires_grad = x->requires_grad;
-        kept->node = x->node;
-        if (kept->node)
-            kept->node->refs++;
-        kept->out = x->out;
+        kept->node = vram_place(m, x);
+        kept->out = x->node ? x->out : 0;
         kept->param = x->param;
         vram_mark_saved(m, kept);
         to->args[i].u.tensor = kept;
@@ -270,6 +269,52 @@ struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry
 
 /* ---- reentrant ---------------------------------------------------------------------------- */
 
+/* The results that take part in autograd: a tensor, or those of a tuple. */
+static int results(struct vram_machine *m, struct vram_value *v, struct vram_value ***out)
+{
+    bool many = v->kind == VRAM_V_BOX && v->u.box->kind != VRAM_BOX_RECORD;
+    uint32_t n = many ? v->u.box->n : 1;
+    int found = 0;
+    *out = vram_machine_alloc(m, n, sizeof **out);
+    for (uint32_t i = 0; i < n; i++) {
+        struct vram_value *x = many ? &v->u.box->at[i] : v;
+        if (x->kind == VRAM_V_TENSOR && vram_dtype_is_float((enum vram_dtype)x->u.tensor->dtype))
+            (*out)[found++] = x;
+        else if (x->kind == VRAM_V_BOX)
+            vram_throw(m, VRAM_E_UNSUPPORTED,
+                       "a checkpointed module must return tensors or a tuple of them here");
+    }
+    return found;
+}
+
+/* The incoming gradients of all results: zeros where none came. */
+static struct vram_handle **whole_gradients(struct vram_machine *m, const struct vram_tape_node *n,
+                                            struct vram_handle **grads)
+{
+    struct vram_handle **all = vram_machine_alloc(m, n->nouts, sizeof *all);
+    for (int i = 0; i < n->nouts; i++) {
+        const struct vram_meta *meta = &n->frame->outs[i];
+        all[i] = grads[i]
+                     ? vram_hold(grads[i])
+                     : vram_new(m, meta->shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
+    }
+    return all;
+}
+
+static void backward_of(struct vram_machine *m, struct vram_value *result, struct vram_handle **all)
+{
+    struct vram_value **found;
+    int n = 0, k = results(m, result, &found);
+    struct vram_handle **xs = vram_machine_alloc(m, (size_t)k, sizeof *xs);
+    struct vram_handle **grads = vram_machine_alloc(m, (size_t)k, sizeof *grads);
+    for (int i = 0; i < k; i++)
+        if (found[i]->u.tensor->requires_grad) {
+            xs[n] = found[i]->u.tensor;
+            grads[n++] = all[i];
+        }
+    vram_backward_from(m, xs, grads, n);
+}
+
 static void reentrant_backward(struct vram_machine *m, struct vram_tape_node *n,
                                struct vram_handle **grads, struct vram_handle **saved,
                                struct vram_handle **out)
@@ -289,16 +334,15 @@ static void reentrant_backward(struct vram_machine *m, struct vram_tape_node *n,
         call.args[i] = vram_tensor_value(x);
         s++;
     }
+    struct vram_handle **all = whole_gradients(m, n, grads);
     struct state old = enter(m, f);
-    struct vram_checkpoint_frame *hooks = m->hooks;
     m->hooks = NULL;
     vram_run_forward(m, f->scope, &call, &result);
-    m->hooks = hooks;
     leave(m, old);
-    if (result.kind != VRAM_V_TENSOR)
-        vram_throw(m, VRAM_E_FORMAT, "a checkpointed module must return one tensor here");
-    vram_backward(m, result.u.tensor, vram_hold(grads[0]));
+    backward_of(m, &result, all);
     vram_value_drop(m, result);
+    for (int i = 0; i < n->nouts; i++)
+        vram_drop(m, all[i]);
     for (uint32_t i = 0, s = 0; i < call.nargs; i++)
         if (f->tensors & (1u << i)) {
             struct vram_handle *x = call.args[i].u.tensor;
@@ -329,6 +373,38 @@ static struct vram_checkpoint_frame *capture(struct vram_machine *m, const struc
     return f;
 }
 
+/* An argument that is a result as well becomes a look at it. */
+static void unlike_arguments(struct vram_machine *m, const struct vram_call *call,
+                             struct vram_value *v)
+{
+    for (uint32_t i = 0; i < call->nargs; i++) {
+        struct vram_handle *x = v->u.tensor;
+        if (call->args[i].kind == VRAM_V_TENSOR && call->args[i].u.tensor == x) {
+            v->u.tensor = vram_alias(m, x, x->shape, x->stride, x->rank, true);
+            vram_drop(m, x);
+            return;
+        }
+    }
+}
+
+static bool end_reentrant(struct vram_machine *m, struct vram_tape_node *node,
+                          const struct vram_call *call, struct vram_value *out)
+{
+    struct vram_value **found;
+    int n = results(m, out, &found);
+    struct vram_handle **outs = vram_machine_alloc(m, (size_t)n, sizeof *outs);
+    node->frame->outs = vram_machine_alloc(m, (size_t)n, sizeof *node->frame->outs);
+    for (int i = 0; i < n; i++) {
+        unlike_arguments(m, call, found[i]);
+        outs[i] = found[i]->u.tensor;
+        struct vram_meta *meta = &node->frame->outs[i];
+        meta->rank = outs[i]->rank;
+        meta->dtype = outs[i]->dtype;
+        memcpy(meta->shape, outs[i]->shape, outs[i]->rank * sizeof *meta->shape);
+    }
+    return vram_end(m, node, outs, n, NULL, 0);
+}
+
 bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
 {
     struct vram_handle *tensors[VRAM_MAX_ARGS];
@@ -348,8 +424,5 @@ bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, s
     m->grad = grad;
     if (stopped)
         return true;
-    struct vram_handle *o = out->kind == VRAM_V_TENSOR ? out->u.tensor : NULL;
-    if (node && !o)
-        vram_throw(m, VRAM_E_FORMAT, "a checkpointed module must return one tensor here");
-    return vram_end(m, node, &o, 1, NULL, 0);
+    return node && end_reentrant(m, node, call, out);
 }

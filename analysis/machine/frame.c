@@ -260,7 +260,8 @@ static enum flow statement(struct vram_machine *m, struct vram_frame *f, uint32_
     }
     case VRAM_S_PHASE:
         vram_phase(m, vram_sym_text(m->cx->syms, n->a));
-        m->in_loss = true; /* what no module does from here on belongs to the loss */
+        /* what no module does from here on belongs to the loss */
+        m->in_loss = m->loss_begun = true;
         return FLOW_NEXT;
     case VRAM_S_BLOCK: /* del a, b */
         return block(m, f, node, out);
@@ -404,12 +405,14 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
     vram_step(m);
     m->scope = scope;
     m->in_loss = false;
+    if (scope == 0)
+        m->loss_begun = false;
     if (m->around && (!m->around->wants || m->around->wants(m, scope)))
         stopped = vram_hooked_forward(m, scope, call, out, run_checkpointed);
     else
         stopped = run_checkpointed(m, scope, call, out);
     vram_call_drop(m, call);
     m->scope = old_scope;
-    m->in_loss = old_loss;
+    m->in_loss = old_loss || (scope && !old_scope && m->loss_begun); /* it may have begun inside */
     return stopped;
 }

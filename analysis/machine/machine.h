@@ -166,7 +166,7 @@ struct vram_machine {
 
     /* where we are, for owners and errors */
     uint32_t scope;
-    bool in_loss;
+    bool in_loss, loss_begun;
     uint16_t op;
     uint32_t at;                /* node of the program */
     uint64_t steps;
@@ -330,12 +330,17 @@ void vram_saved_drop(struct vram_machine *m, struct vram_saved *s);
 /* Notes for every storage that the graph of loss holds which module's entry is the first (row.saver). */
 void vram_tape_savers(struct vram_machine *m, struct vram_handle *loss);
 void vram_require_grad(struct vram_machine *m, struct vram_handle *x); /* makes x a leaf */
+/* Where gradients of x go: the node that made it, a leaf's AccumulateGrad, NULL; new. */
+struct vram_tape_node *vram_place(struct vram_machine *m, struct vram_handle *x);
 
 /* ---- backward (backward.c) ---------------------------------------------------------------- */
 
 /* Runs from loss; root: its gradient, taken (NULL = one is made).  Hooks of the strategy are
  * called where AccumulateGrad has set .grad. */
 void vram_backward(struct vram_machine *m, struct vram_handle *loss, struct vram_handle *root);
+/* From several tensors with the gradients that the caller holds. */
+void vram_backward_from(struct vram_machine *m, struct vram_handle *const *xs,
+                        struct vram_handle *const *grads, int n);
 struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_handle *g,
                                           const int64_t *shape, int rank);
 

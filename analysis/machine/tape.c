@@ -106,6 +106,14 @@ static struct vram_tape_node *accumulate_of(struct vram_machine *m, struct vram_
     return n;
 }
 
+struct vram_tape_node *vram_place(struct vram_machine *m, struct vram_handle *x)
+{
+    if (!x->node)
+        return x->requires_grad ? accumulate_of(m, x) : NULL;
+    x->node->refs++;
+    return x->node;
+}
+
 static void set_edge(struct vram_machine *m, struct vram_tape_node *n, int i, struct vram_handle *x)
 {
     if (!x)
@@ -113,14 +121,8 @@ static void set_edge(struct vram_machine *m, struct vram_tape_node *n, int i, st
     n->meta[i].rank = x->rank;
     n->meta[i].dtype = x->dtype;
     memcpy(n->meta[i].shape, x->shape, x->rank * sizeof *x->shape);
-    if (!x->requires_grad)
-        return;
-    if (x->node) {
-        x->node->refs++;
-        n->edges[i] = (struct vram_edge){x->node, x->out};
-    } else {
-        n->edges[i] = (struct vram_edge){accumulate_of(m, x), 0};
-    }
+    if (x->requires_grad)
+        n->edges[i] = (struct vram_edge){vram_place(m, x), x->node ? x->out : 0};
 }
 
 bool vram_begin(struct vram_machine *m, struct vram_tape_node **out, const struct vram_begin *b)
@@ -155,8 +157,8 @@ bool vram_end(struct vram_machine *m, struct vram_tape_node *n, struct vram_hand
     n->nouts = (uint16_t)nouts;
     for (int i = 0; i < nouts; i++) {
         struct vram_handle *o = outs[i];
-        if (!o || !vram_dtype_is_float((enum vram_dtype)o->dtype))
-            continue;
+        if (!o || vram_dtypes[o->dtype].kind < VRAM_KIND_FLOAT)
+            continue; /* integers have no gradient */
         o->node = n;
         n->refs++;
         o->out = (uint16_t)i;

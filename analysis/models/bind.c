@@ -48,7 +48,8 @@ int vram_bind_index(struct vram_builder *b)
     if (!b->tensor_by_path)
         return vram_fail_memory(b->cx);
     for (uint32_t i = 0; i < c->ntensors; i++) {
-        b->tensor_by_path[c->tensors[i].path] = i + 1;
+        if (!c->tensors[i].incomplete)
+            b->tensor_by_path[c->tensors[i].path] = i + 1;
         VRAM_TRY(note_numbers(b, vram_sym_text(b->cx->syms, c->tensors[i].path)));
     }
     return VRAM_OK;
@@ -143,7 +144,7 @@ static int report_leftover(struct vram_builder *b)
     for (uint32_t i = 0; i < c->ntensors; i++) {
         const struct vram_tensor *t = &c->tensors[i];
         buffers += t->buffer && !t->bound;
-        if (t->bound || t->buffer)
+        if (t->bound || t->buffer || t->incomplete)
             continue;
         if (n++ == 0)
             first = i;

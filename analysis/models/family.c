@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "ir/rename.h"
 #include "models/builder.h"
 
 /* Lets the linker parse the file that defines a name; a name that no file has is no error here. */
@@ -107,36 +108,28 @@ int vram_family_defaults(struct vram_builder *b, struct vram_frame *f)
 
 /* ---- names of tensors --------------------------------------------------------------------- */
 
-static int rename_tensor(struct vram_builder *b, const struct vram_family *family,
-                         struct vram_tensor *t)
-{
-    const char *name = vram_sym_text(b->cx->syms, t->path);
-    for (uint32_t i = 0; i < family->nrenamings; i++) {
-        const struct vram_renaming *r = &b->program->renamings.at[family->renamings + i];
-        const char *from = vram_sym_text(b->cx->syms, r->from);
-        size_t n = strlen(from);
-        if (strncmp(name, from, n) != 0)
-            continue;
-        char *path = vram_format(b->cx->arena, "%s%s", vram_sym_text(b->cx->syms, r->to), name + n);
-        vram_sym sym = path ? vram_sym_add(b->cx->syms, path, strlen(path), 0) : VRAM_SYM_NONE;
-        if (sym == VRAM_SYM_NONE)
-            return vram_fail_memory(b->cx);
-        t->path = sym;
-        return VRAM_OK;
-    }
-    return VRAM_OK;
-}
-
 int vram_family_rename(struct vram_builder *b)
 {
-    const struct vram_checkpoint *c = b->checkpoint;
+    struct vram_checkpoint *c = b->checkpoint;
     const struct vram_family *family = NULL;
     vram_sym type = *c->family ? vram_sym_of(b->cx->syms, c->family) : VRAM_SYM_NONE;
     if (*c->family && type == VRAM_SYM_NONE)
         return vram_fail_memory(b->cx);
     if (type != VRAM_SYM_NONE)
         VRAM_TRY(vram_family_of(b, type, &family));
-    for (uint32_t i = 0; family && family->nrenamings && i < c->ntensors; i++)
-        VRAM_TRY(rename_tensor(b, family, &c->tensors[i]));
+    if (!family || !family->nrenamings)
+        return VRAM_OK;
+    struct vram_rename *rules =
+        vram_arena_array(b->cx->arena, family->nrenamings + 1, sizeof *rules);
+    if (!rules)
+        return vram_fail_memory(b->cx);
+    for (uint32_t i = 0; i < family->nrenamings; i++) {
+        const struct vram_renaming *r = &b->program->renamings.at[family->renamings + i];
+        rules[i].from = vram_sym_text(b->cx->syms, r->from);
+        rules[i].to = vram_sym_text(b->cx->syms, r->to);
+    }
+    size_t n = c->ntensors;
+    VRAM_TRY(vram_rename_tensors(b->cx, rules, NULL, c->tensors, &n));
+    c->ntensors = (uint32_t)n;
     return VRAM_OK;
 }

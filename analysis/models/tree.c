@@ -181,6 +181,7 @@ static uint32_t child(struct vram_builder *b, struct vram_frame *f, const struct
     uint32_t id = instance(b, cls, scope, name, path, config,
                            d->component ? d->component : b->tree.scopes[scope].component, init);
     b->tree.scopes[id].input_embedding = d->input_embedding;
+    b->tree.scopes[id].part = d->component != 0;
     return id;
 }
 

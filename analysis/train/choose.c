@@ -44,6 +44,24 @@ static bool is_linear(const struct chooser *c, uint32_t i)
     return cls != VRAM_NO_INDEX && s->end == i + 1 && vram_matrix_of(c->cx, c->tree, s);
 }
 
+/* What get_output_embeddings() finds is never adapted: the Linear a template calls lm_head.  A classifier
+ * (head) is one like others. */
+static bool is_head(const struct chooser *c, const struct vram_scope *s)
+{
+    const char *component = vram_sym_text(c->cx->syms, s->component);
+    return s->part && !strcmp(component, "lm_head");
+}
+
+bool vram_adaptable(struct vram_cx *cx, const struct vram_tree *tree, vram_sym component)
+{
+    struct chooser c = {.cx = cx, .tree = tree};
+    c.linear = vram_program_class(tree->program, vram_sym_find(cx->syms, "Linear", 6));
+    for (uint32_t i = 0; c.linear != VRAM_NO_INDEX && i < tree->nscopes; i++)
+        if (tree->scopes[i].component == component && is_linear(&c, i) && !is_head(&c, &tree->scopes[i]))
+            return true;
+    return false;
+}
+
 static const char *path_of(const struct chooser *c, uint32_t i)
 {
     return vram_sym_text(c->cx->syms, c->tree->scopes[i].path);
@@ -91,7 +109,7 @@ static int choose_one(struct chooser *c, uint32_t i)
     size_t pattern;
     VRAM_TRY(saves(c, i, &saved));
     saved = saved || (i && c->out->what[s->parent] & VRAM_SAVED);
-    if (linear && lora && !saved)
+    if (linear && lora && !saved && !is_head(c, s))
         VRAM_TRY(adapts(c, i, &adapted));
     bool packed = linear && !saved && packs(c, i);
     c->out->what[i] = (uint8_t)(adapted * VRAM_ADAPTED + packed * VRAM_PACKED + saved * VRAM_SAVED);
@@ -153,6 +171,36 @@ static int read_lists(struct chooser *c, bool lora)
     return c->matched ? read_ranks(c) : vram_fail_memory(c->cx);
 }
 
+/* Where transformers stacked what were Linears of experts, PEFT 0.21 reads their old names, and
+ * "all-linear", as adapters around the stacks and the router, which are not described. */
+static int say_experts(const struct chooser *c)
+{
+    static const char types[] = " mixtral qwen2_moe qwen3_moe deepseek_v2 deepseek_v3 ";
+    static const char *const names[] = {"gate", "w1", "w2", "w3", "gate_proj", "up_proj", "down_proj"};
+    const struct vram_tree *t = c->tree;
+    const struct vram_config *of = vram_config_get_text(c->cx, t->scopes[0].config, "model_type");
+    const char *type = of ? vram_sym_text(c->cx->syms, of->text) : "";
+    char *word = vram_format(c->cx->arena, " %s ", type);
+    if (!word)
+        return vram_fail_memory(c->cx);
+    bool named = c->all_linear;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !named; i++) {
+        size_t item;
+        VRAM_TRY(vram_names_find(c->cx, &c->targets, names[i], &item));
+        named = item < c->targets.n;
+    }
+    if (!named || !strstr(types, word))
+        return VRAM_OK;
+    for (uint32_t i = 0; i < t->nparams; i++)
+        if (t->params[i].rank == 3 &&
+            vram_setup_mode(c->setup, t->scopes[t->params[i].scope].component) == VRAM_TRAIN_LORA)
+            return vram_find(c->cx, VRAM_F_LORA_EXPERTS, "lora.targets",
+                             "%s: PEFT also adapts the stacked experts of %s; here they get no adapter, as with "
+                             "a regex of module names: the answer is too low",
+                             vram_plan_text(c->setup->plan, VRAM_KEY_LORA_TARGETS), type);
+    return VRAM_OK;
+}
+
 /* What named nothing. */
 static int report(const struct chooser *c, bool lora)
 {
@@ -190,6 +238,8 @@ int vram_choose(struct vram_cx *cx, const struct vram_tree *tree, const struct v
     VRAM_TRY(read_lists(&c, lora));
     for (uint32_t i = 0; (lora || setup->packing) && i < tree->nscopes; i++)
         VRAM_TRY(choose_one(&c, i));
+    if (lora && out->nadapted)
+        VRAM_TRY(say_experts(&c));
     return report(&c, lora);
 }
 

@@ -86,6 +86,8 @@ enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym co
  * adapters *out is *tree.  The program must have LoraLinear linked. */
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
                struct vram_tree *out);
+/* Has the component anything that LoRA may adapt? */
+bool vram_adaptable(struct vram_cx *cx, const struct vram_tree *tree, vram_sym component);
 
 /* Host memory of a strategy: bytes of tensors, and as the allocator of pinned memory takes them. */
 struct vram_host {

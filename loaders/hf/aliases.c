@@ -2,7 +2,7 @@
  *
  * One table of other names for the same key.  The classes of transformers do not know the size
  * aliases of other families (a Llama config with n_embd has the default hidden_size), so those
- * hold only where defaults.c has no class for the object.
+ * hold only where defaults.c has no class for the object; a class has the names of its own row.
  */
 #include <string.h>
 
@@ -45,23 +45,25 @@ static const struct alias {
 
 /* An object is renamed; of a plain value a copy is made, so that a message can name the key as it
  * stands in the file. */
-static int apply(struct vram_cx *cx, struct vram_config *v, const struct alias *a)
+static int apply(struct vram_cx *cx, struct vram_config *v, const char *alias, const char *key)
 {
-    struct vram_config *from = vram_config_get_text(cx, v, a->alias);
-    if (!from || from->type == VRAM_CONFIG_NULL || vram_config_get_text(cx, v, a->key))
+    struct vram_config *from = vram_config_get_text(cx, v, alias);
+    if (!from || from->type == VRAM_CONFIG_NULL || vram_config_get_text(cx, v, key))
         return VRAM_OK;
     if (from->type != VRAM_CONFIG_OBJECT)
-        return vram_config_copy(cx, v, a->key, from, VRAM_ORIGIN_CONFIG);
-    from->key = vram_sym_of(cx->syms, a->key);
+        return vram_config_copy(cx, v, key, from, VRAM_ORIGIN_CONFIG);
+    from->key = vram_sym_of(cx->syms, key);
     return from->key == VRAM_SYM_NONE ? vram_fail_memory(cx) : VRAM_OK;
 }
 
 static int canonical(struct vram_cx *cx, struct vram_config *v)
 {
-    bool known = vram_class_find(vram_config_text(cx, v, "model_type", "")) != NULL;
+    const struct vram_class *class = vram_class_find(vram_config_text(cx, v, "model_type", ""));
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (aliases[i].always || !known)
-            VRAM_TRY(apply(cx, v, &aliases[i]));
+        if (aliases[i].always || !class)
+            VRAM_TRY(apply(cx, v, aliases[i].alias, aliases[i].key));
+    for (const struct vram_class_name *n = class ? class->names : NULL; n && n->name; n++)
+        VRAM_TRY(apply(cx, v, n->name, n->key));
     return VRAM_OK;
 }
 

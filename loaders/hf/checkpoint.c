@@ -67,13 +67,11 @@ static int translate(struct vram_loading *l)
     for (size_t i = 0; i < l->tensors.n; i++) {
         struct vram_tensor *t = &l->tensors.at[i];
         t->buffer = vram_naming_buffer(l->cx, t->name, t->dims, t->rank);
-        if (l->files.at[t->file].outside)
-            continue;
-        t->path = vram_naming_path(l->cx, l->naming, t->name);
-        if (t->path == VRAM_SYM_NONE)
-            return vram_fail_memory(l->cx);
+        if (!l->files.at[t->file].outside)
+            t->path = t->name;
     }
-    return VRAM_OK;
+    return vram_rename_tensors(l->cx, l->naming ? l->naming->renames : NULL, l->files.at,
+                               l->tensors.at, &l->tensors.n);
 }
 
 static void hand_over(struct vram_loading *l)

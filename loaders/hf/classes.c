@@ -15,6 +15,9 @@ static const struct range {
     const char *key;
     int64_t least, most;
 } ranges[] = {
+    {"d_ff", 1, 1 << 26},
+    {"ffn_dim", 1, 1 << 26},
+    {"ffn_hidden_size", 1, 1 << 26},
     {"head_dim", 1, 65536},
     {"hidden_size", 1, 1 << 24},
     {"image_seq_length", 0, 1 << 30},
@@ -22,16 +25,27 @@ static const struct range {
     {"intermediate_size", 1, 1 << 26},
     {"max_position_embeddings", 1, INT64_C(1) << 32},
     {"max_window_layers", 0, 1 << 30},
+    {"moe_intermediate_size", 1, 1 << 26},
+    {"n_inner", 1, 1 << 26},
     {"num_attention_heads", 1, 65536},
     {"num_channels", 1, 65536},
+    {"num_decoder_layers", 1, 10000},
+    {"num_experts", 1, 65536},
+    {"num_experts_per_tok", 1, 65536},
     {"num_hidden_layers", 1, 10000},
     {"num_key_value_heads", 1, 65536},
+    {"num_kv_heads", 1, 65536},
+    {"num_local_experts", 1, 65536},
     {"patch_size", 1, 65536},
     {"projection_dim", 1, 1 << 24},
     {"projection_size", 1, 1 << 24},
+    {"relative_attention_num_buckets", 1, 1 << 20},
+    {"shared_expert_intermediate_size", 1, 1 << 26},
     {"sliding_window", 0, INT64_C(1) << 40},
+    {"type_vocab_size", 1, 1 << 24},
     {"vision_feature_layer", -10000, 10000},
     {"vocab_size", 1, 1 << 28},
+    {"word_embed_proj_dim", 1, 1 << 24},
 };
 
 /* Keys with a few words as values; transformers refuses others. */

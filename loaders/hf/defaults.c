@@ -6,18 +6,7 @@
  */
 #include <string.h>
 
-#include "hf/defaults.h"
-
-#define INT(key, value, flags) {key, VRAM_CONFIG_INT, flags, false, value, 0, NULL}
-#define SIZE(key, value) INT(key, value, VRAM_KEY_SIZE)
-#define PAIR(key, value) INT(key, value, VRAM_KEY_SIZE | VRAM_KEY_PAIR)
-#define INT_OR_NULL(key, value, flags) INT(key, value, (flags) | VRAM_KEY_NULLABLE)
-#define INT_NULL(key) {key, VRAM_CONFIG_INT, VRAM_KEY_NULLABLE, true, 0, 0, NULL}
-#define BOOL(key, value) {key, VRAM_CONFIG_BOOL, 0, false, value, 0, NULL}
-#define BOOL_NULL(key) {key, VRAM_CONFIG_BOOL, VRAM_KEY_NULLABLE, true, 0, 0, NULL}
-#define REAL(key, value) {key, VRAM_CONFIG_FLOAT, VRAM_KEY_NULLABLE, false, 0, value, NULL}
-#define TEXT(key, value) {key, VRAM_CONFIG_STRING, 0, false, 0, 0, value}
-#define END {NULL, VRAM_CONFIG_NULL, 0, false, 0, 0, NULL}
+#include "hf/defaults_rows.h"
 
 static const struct vram_class_key clip_text[] = {
     SIZE("vocab_size", 49408), SIZE("hidden_size", 512), SIZE("intermediate_size", 2048),
@@ -258,15 +247,6 @@ static const struct vram_class_part llava_onevision_parts[] = {
     {"vision_config", "siglip_vision_model", false, llava_onevision_vision, false},
     {NULL, NULL, false, NULL, false}};
 
-static const struct vram_class_key gemma3_text[] = {
-    SIZE("vocab_size", 262208), SIZE("hidden_size", 2304), SIZE("intermediate_size", 9216),
-    SIZE("num_hidden_layers", 26), SIZE("num_attention_heads", 8), SIZE("num_key_value_heads", 4),
-    SIZE("head_dim", 256), TEXT("hidden_activation", "gelu_pytorch_tanh"),
-    INT("max_position_embeddings", 131072, 0), REAL("rms_norm_eps", 1e-6), BOOL("use_cache", 1),
-    INT_OR_NULL("pad_token_id", 0, 0), BOOL("tie_word_embeddings", 1), BOOL("attention_bias", 0),
-    REAL("attention_dropout", 0.0), INT_OR_NULL("sliding_window", 4096, 0),
-    BOOL("use_bidirectional_attention", 0), END};
-
 static const struct vram_class_key gemma3[] = {
     INT_OR_NULL("mm_tokens_per_image", 256, 0), INT_OR_NULL("image_token_index", 262144, 0),
     BOOL("tie_word_embeddings", 1), END};
@@ -354,14 +334,6 @@ static const struct vram_class_key blip2_qformer[] = {
     INT("cross_attention_frequency", 2, 0), SIZE("encoder_hidden_size", 1408),
     BOOL("use_qformer_text_input", 0), END};
 
-static const struct vram_class_key opt[] = {
-    SIZE("vocab_size", 50272), SIZE("hidden_size", 768), SIZE("num_hidden_layers", 12),
-    SIZE("ffn_dim", 3072), SIZE("max_position_embeddings", 2048), BOOL("do_layer_norm_before", 1),
-    INT_NULL("word_embed_proj_dim"), REAL("dropout", 0.1), REAL("attention_dropout", 0.0),
-    SIZE("num_attention_heads", 12), TEXT("activation_function", "relu"), REAL("layerdrop", 0.0),
-    BOOL("use_cache", 1), INT_OR_NULL("pad_token_id", 1, 0), BOOL("enable_bias", 1),
-    BOOL("layer_norm_elementwise_affine", 1), BOOL("tie_word_embeddings", 1), END};
-
 static const struct vram_class_key blip2[] = {SIZE("num_query_tokens", 32),
                                               INT_NULL("image_token_index"), END};
 
@@ -372,62 +344,68 @@ static const struct vram_class_part blip2_parts[] = {
     {NULL, NULL, false, NULL, false}};
 
 static const struct vram_class classes[] = {
-    {"blip-2", blip2, blip2_parts, false, vram_derive_blip2},
-    {"blip_2_qformer", blip2_qformer, NULL, false, NULL},
-    {"blip_2_vision_model", blip2_vision, NULL, false, NULL},
-    {"opt", opt, NULL, true, vram_derive_opt},
-    {"clip", clip, clip_parts, false, NULL},
-    {"clip_text_model", clip_text, NULL, true, NULL},
-    {"clip_vision_model", clip_vision, NULL, true, NULL},
-    {"dinov2", dinov2, NULL, true, vram_derive_labels},
-    {"gemma", gemma, NULL, false, vram_derive_gemma},
-    {"gemma3", gemma3, gemma3_parts, false, NULL},
-    {"gemma3_text", gemma3_text, NULL, true, NULL},
-    {"idefics3", idefics3, idefics3_parts, false, NULL},
-    {"idefics3_vision", idefics3_vision, NULL, true, NULL},
-    {"internvl", internvl, internvl_parts, false, NULL},
-    {"internvl_vision", internvl_vision, NULL, true, NULL},
-    {"llama", llama, NULL, true, vram_derive_decoder},
-    {"llava", llava, llava_parts, false, vram_derive_llava},
-    {"llava_next", llava, llava_parts, false, vram_derive_llava_next},
+    {"blip-2", blip2, blip2_parts, false, vram_derive_blip2, NULL},
+    {"blip_2_qformer", blip2_qformer, NULL, false, NULL, NULL},
+    {"blip_2_vision_model", blip2_vision, NULL, false, NULL, NULL},
+    {"clip", clip, clip_parts, false, NULL, NULL},
+    {"clip_text_model", clip_text, NULL, true, NULL, NULL},
+    {"clip_vision_model", clip_vision, NULL, true, NULL, NULL},
+    {"dinov2", dinov2, NULL, true, vram_derive_labels, NULL},
+    {"gemma", gemma, NULL, false, vram_derive_gemma, NULL},
+    {"gemma3", gemma3, gemma3_parts, false, NULL, NULL},
+    {"idefics3", idefics3, idefics3_parts, false, NULL, NULL},
+    {"idefics3_vision", idefics3_vision, NULL, true, NULL, NULL},
+    {"internvl", internvl, internvl_parts, false, NULL, NULL},
+    {"internvl_vision", internvl_vision, NULL, true, NULL, NULL},
+    {"llama", llama, NULL, true, vram_derive_decoder, NULL},
+    {"llava", llava, llava_parts, false, vram_derive_llava, NULL},
+    {"llava_next", llava, llava_parts, false, vram_derive_llava_next, NULL},
     {"llava_onevision", llava_onevision, llava_onevision_parts, false,
-     vram_derive_llava_onevision},
-    {"vipllava", vipllava, llava_parts, false, vram_derive_vipllava},
-    {"mistral", mistral, NULL, false, vram_derive_decoder},
-    {"mistral3", mistral3, mistral3_parts, false, NULL},
-    {"mllama", mllama, mllama_parts, false, NULL},
-    {"mllama_text_model", mllama_text, NULL, true, vram_derive_mllama_text},
-    {"mllama_vision_model", mllama_vision, NULL, false, vram_derive_mllama_vision},
-    {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma},
-    {"pixtral", pixtral, NULL, false, vram_derive_head_dim},
-    {"qwen2", qwen2, NULL, false, vram_derive_qwen},
-    {"qwen2_audio", qwen2_audio, qwen2_audio_parts, false, NULL},
-    {"qwen2_audio_encoder", qwen2_audio_encoder, NULL, false, NULL},
-    {"qwen2_5_vl", qwen_vl, qwen2_5_vl_parts, false, vram_derive_llava},
-    {"qwen2_5_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen},
-    {"qwen2_5_vl_vision", qwen2_5_vl_vision, NULL, false, vram_derive_qwen_vision},
-    {"qwen2_vl", qwen_vl, qwen2_vl_parts, false, vram_derive_llava},
-    {"qwen2_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen},
-    {"qwen2_vl_vision", qwen2_vl_vision, NULL, false, NULL},
-    {"qwen3", qwen3, NULL, false, vram_derive_qwen},
-    {"siglip", siglip, siglip_parts, false, NULL},
-    {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text},
-    {"siglip_vision_model", siglip_vision, NULL, true, NULL},
-    {"smolvlm", idefics3, smolvlm_parts, false, NULL},
-    {"smolvlm_vision", idefics3_vision, NULL, true, NULL},
-    {"vit", vit, NULL, true, vram_derive_vit},
-    {"whisper", whisper, NULL, false, NULL},
+     vram_derive_llava_onevision, NULL},
+    {"vipllava", vipllava, llava_parts, false, vram_derive_vipllava, NULL},
+    {"mistral", mistral, NULL, false, vram_derive_decoder, NULL},
+    {"mistral3", mistral3, mistral3_parts, false, NULL, NULL},
+    {"mllama", mllama, mllama_parts, false, NULL, NULL},
+    {"mllama_text_model", mllama_text, NULL, true, vram_derive_mllama_text, NULL},
+    {"mllama_vision_model", mllama_vision, NULL, false, vram_derive_mllama_vision, NULL},
+    {"paligemma", paligemma, paligemma_parts, false, vram_derive_paligemma, NULL},
+    {"pixtral", pixtral, NULL, false, vram_derive_head_dim, NULL},
+    {"qwen2", qwen2, NULL, false, vram_derive_qwen, NULL},
+    {"qwen2_audio", qwen2_audio, qwen2_audio_parts, false, NULL, NULL},
+    {"qwen2_audio_encoder", qwen2_audio_encoder, NULL, false, NULL, NULL},
+    {"qwen2_5_vl", qwen_vl, qwen2_5_vl_parts, false, vram_derive_llava, NULL},
+    {"qwen2_5_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen, NULL},
+    {"qwen2_5_vl_vision", qwen2_5_vl_vision, NULL, false, vram_derive_qwen_vision, NULL},
+    {"qwen2_vl", qwen_vl, qwen2_vl_parts, false, vram_derive_llava, NULL},
+    {"qwen2_vl_text", qwen_vl_text, NULL, true, vram_derive_qwen, NULL},
+    {"qwen2_vl_vision", qwen2_vl_vision, NULL, false, NULL, NULL},
+    {"qwen3", qwen3, NULL, false, vram_derive_qwen, NULL},
+    {"siglip", siglip, siglip_parts, false, NULL, NULL},
+    {"siglip_text_model", siglip_text, NULL, true, vram_derive_siglip_text, NULL},
+    {"siglip_vision_model", siglip_vision, NULL, true, NULL, NULL},
+    {"smolvlm", idefics3, smolvlm_parts, false, NULL, NULL},
+    {"smolvlm_vision", idefics3_vision, NULL, true, NULL, NULL},
+    {"vit", vit, NULL, true, vram_derive_vit, NULL},
+    {"whisper", whisper, NULL, false, NULL, NULL},
+    {NULL, NULL, NULL, false, NULL, NULL},
 };
+
+static const struct vram_class *const tables[] = {classes, vram_text_classes};
 
 const struct vram_class *vram_class_row(size_t i)
 {
-    return i < sizeof classes / sizeof *classes ? &classes[i] : NULL;
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
+        for (const struct vram_class *c = tables[k]; c->model_type; c++)
+            if (i-- == 0)
+                return c;
+    return NULL;
 }
 
 const struct vram_class *vram_class_find(const char *model_type)
 {
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (!strcmp(classes[i].model_type, model_type))
-            return &classes[i];
+    const struct vram_class *c;
+    for (size_t i = 0; (c = vram_class_row(i)); i++)
+        if (!strcmp(c->model_type, model_type))
+            return c;
     return NULL;
 }

@@ -29,6 +29,11 @@ struct vram_class_key {
 
 struct vram_class;
 
+/* The class's attribute_map: what files may call a key that others call by its usual name. */
+struct vram_class_name {
+    const char *name, *key; /* end: name NULL */
+};
+
 /* A configuration inside a configuration. */
 struct vram_class_part {
     const char *key;        /* "text_config" */
@@ -45,6 +50,7 @@ struct vram_class {
     bool heads_divide; /* the class or its attention refuses heads that do not divide hidden_size */
     /* what the class sets from other values, after defaults; may be NULL */
     int (*derive)(struct vram_cx *cx, struct vram_config *v);
+    const struct vram_class_name *names; /* may be NULL */
 };
 
 /* NULL when no row reads this model_type. */
@@ -59,6 +65,11 @@ int vram_class_apply(struct vram_cx *cx, const char *name, struct vram_config *v
 /* derive.c */
 int vram_derive_decoder(struct vram_cx *cx, struct vram_config *v); /* head_dim, key-value heads */
 int vram_derive_qwen(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_qwen2_moe(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_deepseek(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_falcon(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_opt(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_t5(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_gemma(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_head_dim(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_siglip_text(struct vram_cx *cx, struct vram_config *v);
@@ -68,7 +79,6 @@ int vram_derive_llava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_vipllava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_blip2(struct vram_cx *cx, struct vram_config *v);
-int vram_derive_opt(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_mllama_text(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_mllama_vision(struct vram_cx *cx, struct vram_config *v);

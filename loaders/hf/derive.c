@@ -42,6 +42,39 @@ int vram_derive_qwen(struct vram_cx *cx, struct vram_config *v)
     return vram_derive_decoder(cx, v);
 }
 
+/* Qwen2-MoE says 0 where Qwen2 says null. */
+int vram_derive_qwen2_moe(struct vram_cx *cx, struct vram_config *v)
+{
+    if (!vram_config_bool(cx, v, "use_sliding_window", false))
+        VRAM_TRY(vram_config_set_int(cx, v, "sliding_window", 0, VRAM_ORIGIN_DERIVED));
+    return vram_derive_decoder(cx, v);
+}
+
+int vram_derive_deepseek(struct vram_cx *cx, struct vram_config *v)
+{
+    VRAM_TRY(quotient(cx, v, "head_dim", "qk_rope_head_dim", NULL));
+    return quotient(cx, v, "num_key_value_heads", "num_attention_heads", NULL);
+}
+
+int vram_derive_falcon(struct vram_cx *cx, struct vram_config *v)
+{
+    VRAM_TRY(quotient(cx, v, "num_kv_heads", "num_attention_heads", NULL));
+    if (!vram_config_unset(cx, v, "ffn_hidden_size"))
+        return VRAM_OK;
+    return vram_config_set_int(cx, v, "ffn_hidden_size",
+                               4 * vram_config_int(cx, v, "hidden_size", 0), VRAM_ORIGIN_DERIVED);
+}
+
+int vram_derive_opt(struct vram_cx *cx, struct vram_config *v)
+{
+    return quotient(cx, v, "word_embed_proj_dim", "hidden_size", NULL);
+}
+
+int vram_derive_t5(struct vram_cx *cx, struct vram_config *v)
+{
+    return quotient(cx, v, "num_decoder_layers", "num_hidden_layers", NULL);
+}
+
 int vram_derive_gemma(struct vram_cx *cx, struct vram_config *v)
 {
     const char *act = vram_config_text(cx, v, "hidden_act", "");
@@ -138,11 +171,6 @@ int vram_derive_vipllava(struct vram_cx *cx, struct vram_config *v)
 {
     static const int64_t layers[] = {-2, -5, -8, -11, 6};
     return list(cx, v, "vision_feature_layer", layers, sizeof layers / sizeof *layers, false);
-}
-
-int vram_derive_opt(struct vram_cx *cx, struct vram_config *v)
-{
-    return quotient(cx, v, "word_embed_proj_dim", "hidden_size", NULL);
 }
 
 /* the Q-Former looks at what the tower makes, whatever its own configuration says */

@@ -75,6 +75,46 @@ static const struct vram_rename mllama[] = {
     {"language_model.lm_head.", "lm_head."},
     {"multi_modal_projector.", "model.multi_modal_projector."},
     {NULL, NULL}};
+/* the first BERT called a norm's weight and bias gamma and beta */
+static const struct vram_rename bert[] = {{".LayerNorm.gamma", ".LayerNorm.weight"},
+                                          {".LayerNorm.beta", ".LayerNorm.bias"},
+                                          {"embeddings.", "bert.embeddings."},
+                                          {"encoder.", "bert.encoder."},
+                                          {NULL, NULL}};
+static const struct vram_rename bert_model[] = {{"bert.", ""}, {NULL, NULL}};
+
+/* files of the bare model, of transformers before 5 */
+static const struct vram_rename gpt2[] = {{"wte.", "transformer.wte."},
+                                          {"wpe.", "transformer.wpe."},
+                                          {"h.", "transformer.h."},
+                                          {"ln_f.", "transformer.ln_f."},
+                                          {NULL, NULL}};
+static const struct vram_rename bloom[] = {
+    {"word_embeddings", "transformer.word_embeddings"},
+    {"h.", "transformer.h."},
+    {"ln_f.", "transformer.ln_f."},
+    {NULL, NULL}};
+static const struct vram_rename gpt_neox[] = {{"embed_out.", "lm_head."}, {NULL, NULL}};
+/* a matrix of each expert; transformers 5 keeps all of a layer in two */
+static const struct vram_rename mixtral[] = {
+    {".block_sparse_moe.experts.*.w1.weight", ".mlp.experts.gate_up_proj"},
+    {".block_sparse_moe.experts.*.w3.weight", ".mlp.experts.gate_up_proj"},
+    {".block_sparse_moe.experts.*.w2.weight", ".mlp.experts.down_proj"},
+    {".block_sparse_moe.", ".mlp."},
+    {NULL, NULL}};
+static const struct vram_rename experts[] = {
+    {".mlp.experts.*.gate_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.up_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.down_proj.weight", ".mlp.experts.down_proj"},
+    {NULL, NULL}};
+/* V3's files hold a layer more, which predicts the token after the next; transformers leaves it */
+static const struct vram_rename deepseek_v3[] = {
+    {"model.layers.61.", "next_token.61."},
+    {".mlp.experts.*.gate_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.up_proj.weight", ".mlp.experts.gate_up_proj"},
+    {".mlp.experts.*.down_proj.weight", ".mlp.experts.down_proj"},
+    {NULL, NULL}};
+static const struct vram_rename opt[] = {{"decoder.", "model.decoder."}, {NULL, NULL}};
 
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
 {
@@ -101,8 +141,8 @@ static const struct vram_naming rows[] = {
      " LlavaMistralForCausalLM ", original, original_next, "mistral"},
     {"LlavaForConditionalGeneration", "llava", " llava llava_llama ", " LlavaLlamaForCausalLM ",
      original, two_layers, "llama"},
-    {"LlavaForConditionalGeneration", "llava", " llava llava_mistral ",
-     " LlavaMistralForCausalLM ", original, two_layers, "mistral"},
+    {"LlavaForConditionalGeneration", "llava", " llava llava_mistral ", " LlavaMistralForCausalLM ",
+     original, two_layers, "mistral"},
     {"LlavaForConditionalGeneration", "llava", " llava ", " LlavaForConditionalGeneration ",
      vision_language, not_original, NULL},
     {"VipLlavaForConditionalGeneration", "vipllava", " vipllava ",
@@ -120,6 +160,40 @@ static const struct vram_naming rows[] = {
     {"Qwen2ForCausalLM", "qwen2", " qwen2 ", " Qwen2ForCausalLM ", NULL, NULL, NULL},
     {"Qwen3ForCausalLM", "qwen3", " qwen3 ", " Qwen3ForCausalLM ", NULL, NULL, NULL},
     {"GemmaForCausalLM", "gemma", " gemma ", " GemmaForCausalLM ", NULL, NULL, NULL},
+    {"BertForMaskedLM", "bert", " bert ", " BertForMaskedLM ", bert, NULL, NULL},
+    {"BertModel", "bert", " bert ", " BertModel ", bert_model, NULL, NULL},
+    {"FalconForCausalLM", "falcon", " falcon ", " FalconForCausalLM ", NULL, NULL, NULL},
+    {"Gemma2ForCausalLM", "gemma2", " gemma2 ", " Gemma2ForCausalLM ", NULL, NULL, NULL},
+    {"GPT2LMHeadModel", "gpt2", " gpt2 ", " GPT2LMHeadModel ", gpt2, NULL, NULL},
+    {"GPTNeoXForCausalLM", "gpt_neox", " gpt_neox ", " GPTNeoXForCausalLM ", gpt_neox, NULL, NULL},
+    {"MixtralForCausalLM", "mixtral", " mixtral ", " MixtralForCausalLM ", mixtral, NULL, NULL},
+    {"Qwen2MoeForCausalLM", "qwen2_moe", " qwen2_moe ", " Qwen2MoeForCausalLM ", experts, NULL,
+     NULL},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", " qwen3_moe ", " Qwen3MoeForCausalLM ", experts, NULL,
+     NULL},
+    {"OPTForCausalLM", "opt", " opt ", " OPTForCausalLM ", opt, NULL, NULL},
+    {"PhiForCausalLM", "phi", " phi ", " PhiForCausalLM ", NULL, NULL, NULL},
+    {"Phi3ForCausalLM", "phi3", " phi3 ", " Phi3ForCausalLM ", NULL, NULL, NULL},
+    {"T5ForConditionalGeneration", "t5", " t5 ", " T5ForConditionalGeneration ", NULL, NULL, NULL},
+    {"T5EncoderModel", "t5", " t5 ", " T5EncoderModel ", NULL, NULL, NULL},
+    {"OlmoForCausalLM", "olmo", " olmo ", " OlmoForCausalLM ", NULL, NULL, NULL},
+    {"Olmo2ForCausalLM", "olmo2", " olmo2 ", " Olmo2ForCausalLM ", NULL, NULL, NULL},
+    {"GraniteForCausalLM", "granite", " granite ", " GraniteForCausalLM ", NULL, NULL, NULL},
+    {"Starcoder2ForCausalLM", "starcoder2", " starcoder2 ", " Starcoder2ForCausalLM ", NULL, NULL,
+     NULL},
+    {"StableLmForCausalLM", "stablelm", " stablelm ", " StableLmForCausalLM ", NULL, NULL, NULL},
+    {"CohereForCausalLM", "cohere", " cohere ", " CohereForCausalLM ", NULL, NULL, NULL},
+    {"RobertaForMaskedLM", "roberta", " roberta ", " RobertaForMaskedLM ", NULL, NULL, NULL},
+    {"DistilBertForMaskedLM", "distilbert", " distilbert ", " DistilBertForMaskedLM ", NULL, NULL,
+     NULL},
+    {"GptOssForCausalLM", "gpt_oss", " gpt_oss ", " GptOssForCausalLM ", NULL, NULL, NULL},
+    {"GPTJForCausalLM", "gptj", " gptj ", " GPTJForCausalLM ", NULL, NULL, NULL},
+    {"DeepseekV3ForCausalLM", "deepseek_v3", " deepseek_v3 ", " DeepseekV3ForCausalLM ",
+     deepseek_v3, NULL, NULL},
+    {"DeepseekV2ForCausalLM", "deepseek_v2", " deepseek_v2 ", " DeepseekV2ForCausalLM ", experts,
+     NULL, NULL},
+    {"BloomForCausalLM", "bloom", " bloom ", " BloomForCausalLM ", bloom, NULL, NULL},
+    {"MptForCausalLM", "mpt", " mpt ", " MptForCausalLM ", NULL, NULL, NULL},
     {"CLIPModel", "clip", " clip ", " CLIPModel ", NULL, NULL, NULL},
     {"CLIPVisionModel", "clip_vision_model", " clip_vision_model ", " CLIPVisionModel ",
      vision_only, NULL, NULL},
@@ -212,41 +286,11 @@ const struct vram_naming *vram_naming_find(const struct vram_cx *cx,
     return NULL;
 }
 
-/* How many bytes of text begin as from says; '#' is a number, which is noted.  0: it does not. */
-static size_t begins(const char *text, const char *from, const char **number, size_t *digits)
-{
-    const char *at = text;
-    for (; *from; from++) {
-        if (*from != '#') {
-            if (*at++ != *from)
-                return 0;
-            continue;
-        }
-        *number = at;
-        *digits = strspn(at, "0123456789");
-        if (!*digits)
-            return 0;
-        at += *digits;
-    }
-    return (size_t)(at - text);
-}
-
 vram_sym vram_naming_path(struct vram_cx *cx, const struct vram_naming *row, vram_sym name)
 {
-    const char *text = cx->syms->at[name].text, *number = "";
-    for (const struct vram_rename *r = row ? row->renames : NULL; r && r->from; r++) {
-        size_t digits = 0, from = begins(text, r->from, &number, &digits);
-        if (!from)
-            continue;
-        if (!strcmp(r->from, r->to))
-            return name;
-        const char *hash = strchr(r->to, '#');
-        size_t before = hash ? (size_t)(hash - r->to) : strlen(r->to);
-        char *path = vram_format(cx->arena, "%.*s%.*s%s%s", (int)before, r->to,
-                                 hash ? (int)digits : 0, number, hash ? hash + 1 : "", text + from);
-        return path ? vram_sym_add(cx->syms, path, strlen(path), 0) : VRAM_SYM_NONE;
-    }
-    return name;
+    uint32_t rule;
+    int64_t number;
+    return vram_rename_path(cx, row ? row->renames : NULL, name, &rule, &number);
 }
 
 static bool ends(const char *text, size_t n, const char *end)

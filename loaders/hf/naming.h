@@ -11,17 +11,14 @@
 
 #include "base/cx.h"
 #include "ir/config.h"
-
-struct vram_rename {
-    const char *from, *to; /* beginnings of names; the first that fits holds */
-};
+#include "ir/rename.h"
 
 struct vram_naming {
     const char *class_name;    /* top class in transformers; its path is "" */
     const char *config_class;  /* row of defaults.c */
     const char *types;         /* " llava llava_llama ": model_type, between spaces */
     const char *architectures; /* the same: names in config.json that mean this row */
-    const struct vram_rename *renames; /* end: from NULL; may be NULL */
+    const struct vram_rename *renames; /* may be NULL */
     /* further condition on the root of config.json; NULL = none */
     bool (*holds)(const struct vram_cx *cx, const struct vram_config *root);
     const char *decoder; /* of the original LLaVA naming: the decoder's model_type, else NULL */

@@ -30,6 +30,8 @@ struct vram_tensor {
     uint8_t rank;
     bool buffer;     /* the naming row says: a stored buffer, not a parameter */
     bool bound;      /* a parameter of the tree is it */
+    bool incomplete; /* a part of a parameter, of which others are not here */
+    uint32_t parts;  /* how many stored tensors it was made of; 0: it is one */
     const int64_t *dims;
     uint64_t bytes;  /* in the file */
     uint64_t offset; /* of its entry in the header, for errors */

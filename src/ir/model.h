@@ -28,6 +28,7 @@ struct vram_scope {
     uint32_t repeat;      /* siblings alike from here on, this one included; 0 = like the one before */
     struct vram_config *config;
     bool input_embedding; /* what get_input_embeddings() of a model finds */
+    bool part;            /* its declaration, and not its parent's, says the component */
 };
 
 struct vram_param {

@@ -41,7 +41,7 @@ from tracker import Box, Tracker  # noqa: E402
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64,
           "i64": torch.int64, "i32": torch.int32, "bool": torch.bool, "u8": torch.uint8,
-          "u64": torch.uint64}
+          "u64": torch.uint64, "c64": torch.complex64}
 DEVICE = ["cuda"]
 NAMES = {torch_dtype: name for name, torch_dtype in DTYPES.items()}
 
@@ -54,6 +54,19 @@ def sizes(first, rest):
 
 def along(x, dim):
     return list(range(x.dim())) if dim is None else dim
+
+
+def copy_into(x, start, y):
+    x[..., start:start + y.shape[-1]].copy_(y)
+    return x
+
+
+def part(x, dim, start, length, step):
+    end = start + (length - 1) * step + 1 if length else start
+    size = x.shape[dim]
+    if start < -size or length < 0 or (end + size if start < 0 else end) > size:
+        raise ValueError("Python would cut it short")
+    return slice(start, end if start >= 0 or end < 0 else None, step)
 
 
 def refuse(text):
@@ -72,6 +85,8 @@ OPS = {
     "div": lambda x, y: x / y, "neg": lambda x: -x, "add_": lambda x, y: x.add_(y),
     "pow": lambda x, p: x.pow(p), "rsqrt": torch.rsqrt, "exp": torch.exp,
     "sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": F.relu, "silu": F.silu,
+    "baddbmm": lambda b, x, y, scaled=False: torch.baddbmm(b, x, y, alpha=0.5 if scaled else 1),
+    "bloom_gelu": lambda x: bloom_gelu(x),
     "gelu": lambda x, approximate=None: F.gelu(x, approximate=TANH[approximate]),
     "to": lambda x, dtype: x.to(dtype), "compare": lambda x, y: x == y,
     "view": lambda x, *s: x.view(sizes(s[0], s[1:])),
@@ -79,7 +94,8 @@ OPS = {
     "contiguous": lambda x: x.contiguous(), "clone": lambda x: x.clone(),
     "transpose": lambda x, a, b: x.transpose(a, b),
     "permute": lambda x, *d: x.permute(sizes(d[0], d[1:])),
-    "slice": lambda x, dim, start, length: x.narrow(dim, start, length),
+    "slice": lambda x, dim, start, length, step=1:
+        x[(slice(None),) * (dim % x.dim()) + (part(x, dim, start, length, step),)],
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
@@ -94,12 +110,21 @@ OPS = {
     "sum": lambda x, dim=None, keep=True: x.sum(dim, keep) if dim is not None else x.sum(),
     "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
-    "addmm": torch.addmm, "norm": lambda x, dim=-1: x.norm(p=2, dim=dim, keepdim=True),
-    "clamp": lambda x: x.clamp(-1.0, 1.0), "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
+    "norm": lambda x, dim=-1: x.norm(p=2, dim=dim, keepdim=True),
+    "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
     "resize": lambda x, h, w: F.interpolate(x, size=(h, w), mode="bilinear", align_corners=False),
     "columns": lambda x, n: F.unfold(x, n, stride=n),
     "avg_pool": lambda x, n: POOL[x.dim()](x, n, n),
+    "gather": lambda x, places: x.gather(-1, places), "copy_into": copy_into,
+    "masked_fill": lambda x, mask: x.masked_fill(mask, 0.5),
+    "as_complex": torch.view_as_complex, "as_real": torch.view_as_real,
+    "where": torch.where, "clamp": lambda x, least=None, most=None: x.clamp(min=least, max=most),
+    "row_max": lambda x: list(x.max(dim=-1, keepdim=True)), "require_grad": lambda x: x.requires_grad_(),
+    "addmm": torch.addmm, "topk": lambda x, k: list(torch.topk(x, k, dim=-1)),
+    "div_": lambda x, y: x.div_(y),
+    "grouped_mm": lambda x, w, offsets: torch._grouped_mm(x, w, offs=offsets),
     "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
+    "stack": lambda xs, dim=0: torch.stack(xs, dim),
     "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),
     "index": lambda x, shape, *i: x[i or host_index(shape)],
     "nll_loss": lambda x, target: F.nll_loss(x, target),
@@ -112,13 +137,18 @@ OPS = {
 }
 
 
+def bloom_gelu(x):
+    from transformers.models.bloom.modeling_bloom import GeLUFunction
+    return GeLUFunction.apply(x)
+
+
 def grouped(q, k):
     return q.shape[1] != k.shape[1]
 
 
-def sdpa(q, k, v, mask=None, causal=False, p=0.0):
+def sdpa(q, k, v, mask=None, causal=False, p=0.0, gqa=True):
     function = F.scaled_dot_product_attention if DEVICE[0] == "cuda" else fakecuda.REAL_SDPA
-    return function(q, k, v, attn_mask=mask, dropout_p=p, is_causal=causal, enable_gqa=grouped(q, k))
+    return function(q, k, v, attn_mask=mask, dropout_p=p, is_causal=causal, enable_gqa=gqa and grouped(q, k))
 
 
 OPS["sdpa"] = sdpa

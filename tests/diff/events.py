@@ -16,7 +16,7 @@ import sys
 from common import Command, finish, settings, shared
 
 TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-vit tiny-qwen2.5-vl tiny-internvl3
-tiny-smolvlm tiny-gemma3""".split()
+tiny-smolvlm tiny-gemma3 tiny-gemma2 tiny-gpt2 tiny-opt tiny-falcon tiny-mixtral tiny-bert tiny-t5""".split()
 
 
 def cases():
@@ -25,7 +25,8 @@ def cases():
                path[:-5] + ".ev.gz")
     for family in TINY:
         base = shared("golden", "train", family)
-        yield base + "/config.json", base + "/full-fp32.json", base + "/full-fp32.events.jsonl.gz"
+        for path in sorted(glob.glob(base + "/*.events.jsonl.gz")):
+            yield base + "/config.json", path[:-16] + ".json", path
 
 
 def reference(path):

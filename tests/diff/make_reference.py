@@ -5,7 +5,8 @@ Needs an interpreter with torch and transformers, and the training oracle beside
 (../shared/oracle).  Draws plans over small configs of the known families and their odd variants, runs
 each, and writes OUT/NAME.json (config and plan) and OUT/NAME.events.gz (`a BYTES`, `f NUMBER`,
 `p PHASE`; storages are numbered in order of allocation).  What is kept in reference/ is replayed by
-reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.  CONFIG names one of those
+reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.  Families of tests/templates are run when
+they are named.  CONFIG names one of those
 below, or one that a case in reference/ or OUT has (NAME-SEED-NUMBER.json: {"config": ...}).
 """
 import copy
@@ -19,6 +20,7 @@ import re
 import sys
 import time
 
+import small
 from common import shared
 
 sys.path.insert(0, shared("oracle"))
@@ -26,7 +28,8 @@ import oracle  # noqa: E402 (its folder is known only now)
 import tiny  # noqa: E402
 
 FAMILIES = """llava-1.5-7b llava-next-mistral-7b paligemma-3b-224 llama-2-7b llama-3-8b llama-3.2-1b
-mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b""".split()
+mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2 phi-2 pythia-1b opt-1.3b
+phi-3-mini-4k mixtral-8x7b qwen1.5-moe-a2.7b qwen3-30b-a3b falcon-7b bert-base-uncased t5-base""".split()
 
 # name: (family, keys that differ)
 VARIANTS = {
@@ -37,6 +40,33 @@ VARIANTS = {
     "llama-head-dim": ("llama-3-8b", {"head_dim": 32}),
     "llama-gelu": ("llama-2-7b", {"hidden_act": "gelu"}),
     "gemma-kv2": ("gemma-2b", {"num_key_value_heads": 2}),
+    "gemma2-window": ("gemma2-2b", {"sliding_window": 40, "attn_logit_softcapping": None,
+                                    "attention_dropout": 0.1}),
+    "gemma2-no-cap": ("gemma2-2b", {"final_logit_softcapping": None}),
+    "gpt2-inner": ("gpt2", {"n_inner": 96, "activation_function": "gelu", "resid_pdrop": 0.0}),
+    "neox-serial": ("pythia-1b", {"use_parallel_residual": False, "attention_dropout": 0.1,
+                                  "hidden_dropout": 0.1, "attention_bias": False}),
+    "phi-norms": ("phi-2", {"qk_layernorm": True, "embd_pdrop": 0.1, "num_key_value_heads": 2,
+                            "attention_dropout": 0.1}),
+    "phi3-window": ("phi-3-mini-4k", {"sliding_window": 40, "resid_pdrop": 0.1,
+                                      "num_key_value_heads": 2}),
+    "phi3-partial": ("phi-3-mini-4k", {"partial_rotary_factor": 0.5, "sliding_window": None}),
+    "t5-gated": ("t5-base", {"feed_forward_proj": "gated-gelu", "num_decoder_layers": 3}),
+    "t5-silu": ("t5-base", {"feed_forward_proj": "gated-silu", "dropout_rate": 0.0, "d_kv": 8}),
+    "bert-plain": ("bert-base-uncased", {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+                                         "hidden_act": "relu", "tie_word_embeddings": False}),
+    "falcon-groups": ("falcon-7b", {"new_decoder_architecture": True, "num_kv_heads": 2}),
+    "falcon-one-norm": ("falcon-7b", {"new_decoder_architecture": True, "num_kv_heads": 4,
+                                      "num_ln_in_parallel_attn": 1, "hidden_dropout": 0.1}),
+    "falcon-serial": ("falcon-7b", {"parallel_attn": False, "multi_query": False, "bias": True,
+                                    "attention_dropout": 0.1, "ffn_hidden_size": 96}),
+    "mixtral-window": ("mixtral-8x7b", {"sliding_window": 40}),
+    "qwen2-moe-mixed": ("qwen1.5-moe-a2.7b", {"decoder_sparse_step": 2, "norm_topk_prob": True,
+                                              "num_hidden_layers": 3, "qkv_bias": False}),
+    "qwen2-moe-window": ("qwen1.5-moe-a2.7b", {"use_sliding_window": True, "sliding_window": 40}),
+    "qwen3-moe-plain": ("qwen3-30b-a3b", {"mlp_only_layers": [0], "norm_topk_prob": False}),
+    "opt-after": ("opt-1.3b", {"do_layer_norm_before": False, "word_embed_proj_dim": 32,
+                               "attention_dropout": 0.1, "enable_bias": False}),
     "llava-full": ("llava-1.5-7b", {"vision_feature_select_strategy": "full"}),
     "llava-layers": ("llava-1.5-7b", {"vision_feature_layer": [-2, -1]}),
     "llava-no-bias": ("llava-1.5-7b", {"multimodal_projector_bias": False,
@@ -101,8 +131,12 @@ def configs(out_folder):
         name = re.sub(r"-\d+-\d+\.json$", "", os.path.basename(path))
         if name not in out:
             out[name] = json.load(open(path))["config"]
+    out.update(small.SMALL)
     return out
 
+# last names of modules; a plan whose names the model has not is refused
+LORA = [["q_proj", "v_proj", "query_key_value", "c_attn", "qkv_proj", "query", "q_lin"],
+        ["k_proj", "down_proj", "fc1", "linear_1", "dense", "c_proj", "wo"]]
 
 def generate(new_tokens):
     """In place of the oracle's single forward: generate(), greedily, with its cache."""
@@ -186,7 +220,7 @@ def packed(make_model, weights):
     return run
 
 
-def draw_training(rng, config, inputs):
+def draw_training(rng, config, inputs, head=True):
     modes = ["full", "frozen", "lora"]
     if "images" in inputs:
         unused = "vision" if config["model_type"] == "qwen2_audio" else "audio"
@@ -200,12 +234,12 @@ def draw_training(rng, config, inputs):
             train["head"] = "full"
         return train
     train = {"default": rng.choice(["full", "lora"])}
-    if rng.random() < 0.2:
+    if head and rng.random() < 0.2:
         train["lm_head"] = rng.choice(["full", "frozen"])
     return train
 
 
-def draw(rng, config, generation=0.1):
+def draw(rng, name, config, generation=0.1):
     inputs = inputs_of(config)
     plan = {"micro_batch": rng.choice([1, 1, 2, 3])}
     if "seq_len" in inputs:
@@ -213,6 +247,8 @@ def draw(rng, config, generation=0.1):
     plan.update(precision=rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
                                       "bf16-autocast"]),
                 attention=rng.choice(["flash", "flash", "efficient", "eager", "math"]))
+    if "moe" in name or "mixtral" in name or "a3b" in name:  # fake grouped products are of bf16
+        plan["precision"] = rng.choice(["bf16", "bf16-autocast"])
     for key in ("images", "image_size", "tiles"):
         if key in inputs:
             plan[key] = rng.choice(inputs[key])
@@ -221,7 +257,7 @@ def draw(rng, config, generation=0.1):
     if rng.random() < generation and config["model_type"] in GENERATE:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1,
                     micro_batch=rng.choice([2, 3]), new_tokens=rng.choice([1, 2, 5, 9]))
-    train = draw_training(rng, config, inputs)
+    train = draw_training(rng, config, inputs, head="distil" not in name)  # the oracle knows no head there
     plan.update(steps=rng.choice([1, 2, 2, 3]), train=train, clip_grad=rng.random() < 0.8,
                 gradient_checkpointing=rng.choice(["off", "off", "on", "reentrant"]),
                 optimizer=rng.choice(["adamw_fused", "adamw_foreach", "sgd", "sgd_momentum",
@@ -231,8 +267,7 @@ def draw(rng, config, generation=0.1):
         plan["weights"] = rng.choice(["nf4", "nf4-dq"])
     if "lora" in train.values():
         plan["lora"] = {"rank": rng.choice([4, 8]), "alpha": 16, "dropout": rng.choice([0.0, 0.05]),
-                        "targets": rng.choice(["all-linear", "all-linear", ["q_proj", "v_proj"],
-                                               ["k_proj", "down_proj", "fc1", "linear_1"]])}
+                        "targets": rng.choice(["all-linear", "all-linear"] + LORA)}
     return plan
 
 
@@ -263,13 +298,14 @@ def main():
     seed, seconds, out = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
     every = configs(out)
     names = sys.argv[4:] or list(every)
+    every.update(small.USERS)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
     forward_once, make_model = oracle.infer, oracle.make_model
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
         name = rng.choice(names)
-        plan = draw(rng, every[name])
+        plan = draw(rng, name, every[name])
         made += 1
         to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
         json.dump(every[name], open(work, "w"))

@@ -41,10 +41,10 @@ def without_small(events, least):
             yield event
 
 
-def difference(command, case, events, work):
+def difference(command, case, events, work, *more):
     config = os.path.join(work, "config.json")
     json.dump(case["config"], open(config, "w"))
-    done = command.run("predict", config, *settings(case["plan"]), "--dump=events")
+    done = command.run("predict", config, *settings(case["plan"]), "--dump=events", *more)
     if done.returncode:
         return done.stderr.strip()
     a, b = ours(done.stdout), reference(events)
@@ -59,10 +59,8 @@ def difference(command, case, events, work):
     return said
 
 
-def main():
-    command = Command(sys.argv[1])
-    folder = sys.argv[2] if len(sys.argv) > 2 else os.path.join(
-        os.path.dirname(os.path.abspath(__file__)), "reference")
+def compare(command, folder, *more):
+    """How many of a folder's runs are repeated, of how many."""
     right = total = 0
     with tempfile.TemporaryDirectory() as work:
         for path in sorted(glob.glob(folder + "/*.json")):
@@ -70,12 +68,21 @@ def main():
             if not os.path.exists(events):
                 continue
             case = json.load(open(path))
-            said = difference(command, case, events, work)
+            said = difference(command, case, events, work, *more)
             total += 1
             right += not said
             if said:
                 print(os.path.basename(path)[:-5], said, json.dumps(case["plan"]))
+    return right, total
+
+
+def main():
+    command = Command(sys.argv[1])
+    folder = sys.argv[2] if len(sys.argv) > 2 else os.path.join(
+        os.path.dirname(os.path.abspath(__file__)), "reference")
+    right, total = compare(command, folder)
     finish("random plans equal event by event", right, total)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,8 +14,11 @@ import tempfile
 from common import Command, finish, settings, shared
 
 FAMILIES = """llava-1.5-7b llava-1.5-13b llava-next-mistral-7b paligemma-3b-224 llama-2-7b
-llama-2-13b llama-3-8b llama-3.2-1b mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b tiny-llava-1.5
-tiny-paligemma tiny-llama tiny-qwen3 clip-vit-large-patch14 siglip-base-patch16-224
+llama-2-13b llama-3-8b llama-3.2-1b mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2
+phi-2 phi-3-mini-4k phi-4 pythia-1b opt-1.3b falcon-7b
+bert-base-uncased t5-base mixtral-8x7b qwen1.5-moe-a2.7b qwen3-30b-a3b tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3
+tiny-gemma2 tiny-gpt2 tiny-opt tiny-falcon tiny-mixtral tiny-bert tiny-t5
+clip-vit-large-patch14 siglip-base-patch16-224
 vit-base-patch16-224 dinov2-base tiny-vit qwen2.5-vl-3b qwen2.5-vl-7b tiny-qwen2.5-vl
 qwen2-vl-2b qwen2-vl-7b internvl3-1b internvl3-8b tiny-internvl3 smolvlm-256m smolvlm-2.2b
 tiny-smolvlm idefics3-8b llava-onevision-0.5b llava-onevision-7b

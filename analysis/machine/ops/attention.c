@@ -8,15 +8,20 @@
 #include "base/math.h"
 #include "ops.h"
 
+/* the op's other arguments */
+struct how {
+    bool causal, gqa;
+    double dropped; /* of the weights */
+};
+
 /* ---- flash -------------------------------------------------------------------------------- */
 
-static struct vram_handle *like_behind_transpose(struct vram_machine *m, struct vram_handle *x,
-                                                 bool contiguous)
+static struct vram_handle *like_behind_transpose(struct vram_machine *m, struct vram_handle *x)
 {
     /* the kernel works on [batch, positions, heads, size] and makes empty_like of that view */
     struct vram_handle *t = vram_swapped(m, x, 1, 2);
     int64_t stride[VRAM_MAX_RANK];
-    bool keep = !contiguous && vram_is_dense(t->shape, t->stride, t->rank);
+    bool keep = vram_is_dense(t->shape, t->stride, t->rank);
     if (keep)
         memcpy(stride, t->stride, sizeof stride);
     struct vram_handle *y = vram_new(m, t->shape, t->rank, (enum vram_dtype)x->dtype,
@@ -47,9 +52,9 @@ static void flash_backward(VRAM_FORMULA)
     VRAM_UNUSED(n);
     VRAM_UNUSED(g);
     struct vram_storage *space[4];
-    out[0] = like_behind_transpose(m, s[KEPT_QUERY], false);
-    out[1] = like_behind_transpose(m, s[KEPT_KEY], false);
-    out[2] = like_behind_transpose(m, s[KEPT_VALUE], false);
+    out[0] = like_behind_transpose(m, s[KEPT_QUERY]);
+    out[1] = like_behind_transpose(m, s[KEPT_KEY]);
+    out[2] = like_behind_transpose(m, s[KEPT_VALUE]);
     for (int i = 0; i < 4; i++) {
         uint64_t bytes = flash_workspace(s[KEPT_QUERY], s[KEPT_KEY], i);
         space[i] = vram_workspace_begin(m, bytes, bytes, bytes);
@@ -83,7 +88,7 @@ static struct vram_handle *flash_kernel(struct vram_machine *m, struct vram_hand
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){xs, 3, save, 3, 4, flash_backward}))
         return NULL;
-    struct vram_handle *o = like_behind_transpose(m, q, false);
+    struct vram_handle *o = like_behind_transpose(m, q);
     struct vram_handle *lse = vram_new(m, q->shape, 3, VRAM_DT_F32, NULL);
     return finish(m, n, o, lse, true);
 }
@@ -125,26 +130,37 @@ static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
 
 /* ---- memory-efficient --------------------------------------------------------------------- */
 
-/* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are filled
- * up to 16. */
+/* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are
+ * filled up to 16.  Cut below autograd, it holds no base. */
 static struct vram_handle *bias_gradient(struct vram_machine *m, const struct vram_meta *meta)
 {
     int64_t shape[VRAM_MAX_RANK];
     memcpy(shape, meta->shape, sizeof shape);
     shape[meta->rank - 1] = (int64_t)vram_round_up((uint64_t)shape[meta->rank - 1], 16);
     struct vram_handle *wide = vram_new(m, shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
-    struct vram_handle *cut = vram_alias(m, wide, meta->shape, wide->stride, meta->rank, true);
+    struct vram_handle *cut = vram_alias(m, wide, meta->shape, wide->stride, meta->rank, false);
     vram_drop(m, wide);
     return cut;
 }
 
+/* [batch, positions, heads, size] in memory, seen as [batch, heads, positions, size] */
+static struct vram_handle *positions_first(struct vram_machine *m, const struct vram_handle *x,
+                                           int64_t heads, int64_t size)
+{
+    int64_t shape[4] = {x->shape[0], x->shape[2], heads, size};
+    struct vram_handle *y = vram_new(m, shape, 4, (enum vram_dtype)x->dtype, NULL);
+    return vram_replace(m, &y, vram_swapped(m, y, 1, 2));
+}
+
+/* of one key head that all share, gradients are as large as of many, and are summed behind it */
 static void efficient_backward(VRAM_FORMULA)
 {
     struct vram_handle **kept = s + n->nedges - 3; /* behind the bias */
+    const struct vram_handle *q = kept[KEPT_QUERY], *k = kept[KEPT_KEY], *v = kept[KEPT_VALUE];
     VRAM_UNUSED(g);
-    out[0] = like_behind_transpose(m, kept[KEPT_QUERY], true);
-    out[1] = like_behind_transpose(m, kept[KEPT_KEY], true);
-    out[2] = like_behind_transpose(m, kept[KEPT_VALUE], true);
+    out[0] = positions_first(m, q, q->shape[1], q->shape[3]);
+    out[1] = positions_first(m, k, q->shape[1], k->shape[3]);
+    out[2] = positions_first(m, v, q->shape[1], v->shape[3]);
     if (n->nedges > 3)
         out[3] = vram_needs(n, 3) ? bias_gradient(m, &n->meta[3]) : NULL;
 }
@@ -159,7 +175,7 @@ static struct vram_handle *efficient(struct vram_machine *m, struct vram_handle 
     if (vram_begin(m, &n, &(struct vram_begin){xs, nxs, save + 4 - nxs, nxs, 4, efficient_backward}))
         return NULL;
     bool any = q->requires_grad || k->requires_grad || v->requires_grad;
-    struct vram_handle *o = like_behind_transpose(m, q, true);
+    struct vram_handle *o = positions_first(m, q, q->shape[1], v->shape[3]);
     int64_t rows[3] = {q->shape[0], q->shape[1],
                        any ? (int64_t)vram_round_up((uint64_t)q->shape[2], 32) : 0};
     struct vram_handle *lse = vram_new(m, rows, 3, VRAM_DT_F32, NULL);
@@ -234,18 +250,22 @@ static struct vram_handle *safe_softmax(struct vram_machine *m, struct vram_hand
 
 static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle *q,
                                      struct vram_handle *k, struct vram_handle *v,
-                                     struct vram_handle *mask, bool causal, enum vram_dtype dtype)
+                                     struct vram_handle *mask, const struct how *how,
+                                     enum vram_dtype dtype)
 {
     struct vram_handle *qs = vram_op_mul_number(m, q), *o = NULL, *low = NULL;
-    struct vram_handle *bias = mask     ? vram_hold(mask)
-                               : causal ? causal_bias(m, q->shape[2], (enum vram_dtype)q->dtype)
-                                        : NULL;
-    int64_t times = k->shape[1] ? q->shape[1] / k->shape[1] : 1;
+    struct vram_handle *bias = mask ? vram_hold(mask)
+                               : how->causal
+                                   ? causal_bias(m, q->shape[2], (enum vram_dtype)q->dtype)
+                                   : NULL;
+    int64_t times = how->gqa ? q->shape[1] / k->shape[1] : 1;
     struct vram_handle *ke = repeated(m, k, times), *ve = repeated(m, v, times);
     struct vram_handle *a = scores(m, qs, ke, bias);
     if (a) {
         struct vram_handle *p = safe_softmax(m, a);
         vram_replace(m, &a, p);
+        if (p)
+            p = vram_replace(m, &a, vram_op_dropout(m, p, how->dropped));
         /* the weights are returned too, and made before the product */
         low = p ? vram_cast(m, p, dtype) : NULL;
         o = p ? vram_op_matmul(m, p, ve) : NULL;
@@ -264,12 +284,12 @@ static struct vram_handle *math_fp32(struct vram_machine *m, struct vram_handle 
 /* 16-bit inputs are raised to fp32 first and the result is lowered again; all lives to the return */
 static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
                                 struct vram_handle *k, struct vram_handle *v,
-                                struct vram_handle *mask, bool causal)
+                                struct vram_handle *mask, const struct how *how)
 {
     enum vram_dtype dtype = (enum vram_dtype)q->dtype;
     struct vram_handle *x = vram_cast(m, q, VRAM_DT_F32), *y = vram_cast(m, k, VRAM_DT_F32);
     struct vram_handle *z = vram_cast(m, v, VRAM_DT_F32);
-    struct vram_handle *o = math_fp32(m, x, y, z, mask, causal, dtype);
+    struct vram_handle *o = math_fp32(m, x, y, z, mask, how, dtype);
     vram_drop(m, x);
     vram_drop(m, y);
     vram_drop(m, z);
@@ -278,21 +298,26 @@ static struct vram_handle *math(struct vram_machine *m, struct vram_handle *q,
 
 /* ---- the choice --------------------------------------------------------------------------- */
 
+/* gqa: heads are grouped.  Else one key head is broadcast: torch sends that to math, the oracle to
+ * the efficient kernel (sdp_utils_cpp.h check_batch_size_and_num_heads_dense). */
 static enum vram_kernel choose(const struct vram_machine *m, const struct vram_handle *q,
-                          const struct vram_handle *k, const struct vram_handle *mask)
+                               const struct vram_handle *k, const struct vram_handle *v, bool mask,
+                               bool gqa)
 {
     bool half = q->dtype == VRAM_DT_BF16 || q->dtype == VRAM_DT_F16;
     bool grouped = q->shape[1] != k->shape[1];
-    int64_t d = q->shape[3];
+    int64_t d = q->shape[3], align = half ? 8 : 4;
     int sm = m->sm ? m->sm : 80;
-    if (m->attention == VRAM_ATTENTION_MATH)
+    if (m->attention == VRAM_ATTENTION_MATH || (grouped && !gqa && m->card))
         return VRAM_KERNEL_MATH;
-    if (m->attention != VRAM_ATTENTION_EFFICIENT && half && !mask && d <= 256 && sm >= 80)
+    if (m->attention != VRAM_ATTENTION_EFFICIENT && half && !mask && d <= 256 && d == v->shape[3] &&
+        sm >= 80)
         return VRAM_KERNEL_FLASH;
-    bool aligned = d % (half ? 8 : 4) == 0;
+    bool aligned = d % align == 0 && v->shape[3] % align == 0;
     bool dtype = q->dtype == VRAM_DT_F32 || q->dtype == VRAM_DT_F16 ||
                  (q->dtype == VRAM_DT_BF16 && sm >= 80);
-    return !grouped && aligned && dtype ? VRAM_KERNEL_EFFICIENT : VRAM_KERNEL_MATH;
+    return !(grouped && gqa) && aligned && dtype ? VRAM_KERNEL_EFFICIENT
+                                                              : VRAM_KERNEL_MATH;
 }
 
 /* A bool mask becomes zeros in q's dtype (−inf where false): chosen between two scalars; the oracle
@@ -325,11 +350,9 @@ static struct vram_handle *float_mask(struct vram_machine *m, struct vram_handle
 
 static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
                                   struct vram_handle *k, struct vram_handle *v,
-                                  struct vram_handle *mask, bool causal, bool drops)
+                                  struct vram_handle *mask, const struct how *how)
 {
-    enum vram_kernel kernel = choose(m, q, k, mask);
-    if (kernel == VRAM_KERNEL_MATH && drops && m->training)
-        vram_throw(m, VRAM_E_CONFLICT, "no formula says what dropout keeps inside math attention");
+    enum vram_kernel kernel = choose(m, q, k, v, mask != NULL, how->gqa);
     m->kernels |= 1u << kernel;
     if (kernel == VRAM_KERNEL_FLASH)
         return flash(m, q, k, v);
@@ -339,7 +362,7 @@ static struct vram_handle *attend(struct vram_machine *m, struct vram_handle *q,
     if (bias && kernel == VRAM_KERNEL_EFFICIENT)
         vram_replace(m, &bias, vram_op_expand(m, bias, scores, 4));
     struct vram_handle *o = kernel == VRAM_KERNEL_EFFICIENT ? efficient(m, q, k, v, bias)
-                                                : math(m, q, k, v, bias, causal);
+                                                            : math(m, q, k, v, bias, how);
     vram_drop(m, bias);
     return o;
 }
@@ -348,8 +371,10 @@ static bool sdpa(VRAM_OP)
 {
     struct vram_handle *q = vram_arg(m, row, a, 0), *k = vram_arg(m, row, a, 1);
     struct vram_handle *v = vram_arg(m, row, a, 2), *mask = vram_arg_or_null(m, row, a, 3);
+    struct how how = {vram_arg_bool(a, 4, false), vram_arg_bool(a, 6, true),
+                      vram_arg_real(m, row, a, 5, 0)};
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->shape[1] == 0 ||
-        q->shape[1] % k->shape[1])
+        q->shape[1] % k->shape[1] || (!how.gqa && k->shape[1] != 1 && k->shape[1] != q->shape[1]))
         vram_throw(m, VRAM_E_CONFLICT, "attention needs [batch, heads, positions, size] and heads "
                                        "that are a multiple of the key heads");
     if (mask && mask->rank == 0)
@@ -359,17 +384,19 @@ static bool sdpa(VRAM_OP)
         struct vram_handle **x = xs[m->card ? 3 - i : i];
         *x = vram_autocast_lower(m, *x);
     }
-    struct vram_handle *o = attend(m, q, k, v, mask, vram_arg_bool(a, 4, false),
-                                   vram_arg_real(m, row, a, 5, 0) > 0);
+    struct vram_handle *o = attend(m, q, k, v, mask, &how);
     for (int i = 0; i < 4; i++)
         vram_drop(m, *xs[i]);
     return vram_result(o, out);
 }
 
 static const struct vram_op_row attention_rows[] = {
-    {"sdpa", "q k v mask? causal? p?", "lower",
-     "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) and two seeds, if any of q, k, v needs grad",
-     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math. A bool mask becomes a float one a call; dropout makes no tensor; "
+    {"sdpa", "q k v mask? causal? p? gqa?", "lower",
+     "flash and efficient: q, k, v, the float mask, the output, log-sum-exp (fp32 a row and head) "
+     "and two seeds, if any of q, k, v needs grad",
+     "flash without a mask in 16 bit; else efficient unless heads are grouped; else math, and so "
+     "one key head without gqa. "
+     "A bool mask becomes a float one a call; dropout is a tensor in math alone; "
      "backward of flash: fp32 dq and row sums as workspace",
      "ATen sdp_utils.cpp, flash_api.cpp, attention_backward.cu", sdpa, ""},
 };

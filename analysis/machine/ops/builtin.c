@@ -144,6 +144,15 @@ static bool kv_cache(VRAM_OP)
     return false;
 }
 
+/* x.requires_grad = True, of a tensor that nothing made x of; x itself */
+static bool require_grad(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    if (!x->node)
+        vram_require_grad(m, x);
+    return vram_result(vram_hold(x), out);
+}
+
 static bool extreme(VRAM_OP)
 {
     double x = vram_arg_real(m, row, a, 0, 0), y = vram_arg_real(m, row, a, 1, 0);
@@ -220,8 +229,8 @@ static bool error(VRAM_OP)
 }
 
 static const struct vram_op_row builtin_rows[] = {
-    {"new", "shape dtype", "", "nothing", "one tensor",
-     "torch.empty, zeros, arange ...", new_tensor, ""},
+    {"new", "shape dtype", "", "nothing", "one tensor", "torch.empty, zeros, arange ...",
+     new_tensor, ""},
     {"strided", "x shape strides", "", "nothing", "nothing: another look at the same bytes",
      "torch.as_strided", strided, ""},
     {"shape", "x", "", "", "nothing: the sizes, a tuple", "", shape, ""},
@@ -233,6 +242,8 @@ static const struct vram_op_row builtin_rows[] = {
     {"enumerate", "x", "", "", "nothing: a list of pairs (number, member)", "", enumerate, ""},
     {"kv_cache", "", "", "", "nothing: a list that outputs hold as an object; its first member is 0",
      "transformers DynamicCache", kv_cache, ""},
+    {"require_grad", "x", "", "nothing", "nothing: x, which is a leaf from here on",
+     "Tensor.requires_grad", require_grad, ""},
     {"min", "x y", "", "", "nothing: the lesser number", "", extreme, ""},
     {"max", "x y", "", "", "nothing: the greater number", "", extreme, ""},
     {"int", "x", "", "", "nothing: the number without its fraction", "", integer, ""},

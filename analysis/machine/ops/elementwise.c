@@ -148,15 +148,21 @@ static bool neg(VRAM_OP)
 }
 
 /* In place: the result is the same storage, a new place in the graph. */
+/* x's storage is the result */
+static bool in_place(struct vram_machine *m, struct vram_tape_node *n, struct vram_handle *x,
+                     struct vram_value *out)
+{
+    return vram_result(
+        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
+        out);
+}
+
 static bool add_in_place(VRAM_OP)
 {
     struct vram_handle *xs[2] = {vram_arg(m, row, a, 0), vram_arg(m, row, a, 1)};
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, xs, 2, add_backward);
-    struct vram_handle *x = xs[0];
-    return vram_result(
-        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
-        out);
+    return in_place(m, n, xs[0], out);
 }
 
 /* ---- mul, div ----------------------------------------------------------------------------- */
@@ -164,8 +170,16 @@ static bool add_in_place(VRAM_OP)
 /* saved tensors and gradients in alphabetical order of the arguments' names: other, self */
 static void mul_backward(VRAM_FORMULA)
 {
-    out[1] = vram_needs(n, 1) ? vram_elt2(m, vram_promote(g[0], s[1]), g[0], s[1]) : NULL;
-    out[0] = vram_needs(n, 0) ? vram_elt2(m, vram_promote(g[0], s[0]), g[0], s[0]) : NULL;
+    for (int i = 1; i >= 0; i--) {
+        if (!vram_needs(n, i)) {
+            out[i] = NULL;
+            continue;
+        }
+        enum vram_dtype d = (enum vram_dtype)s[i]->dtype;
+        struct vram_handle *conjugate = category(d) == 3 ? vram_new_like(m, s[i], d) : NULL;
+        out[i] = vram_elt2(m, vram_promote(g[0], s[i]), g[0], s[i]);
+        vram_drop(m, conjugate);
+    }
 }
 
 static void scale_backward(VRAM_FORMULA)
@@ -211,7 +225,7 @@ static struct vram_handle *divisor_gradient(struct vram_machine *m, struct vram_
 static void div_backward(VRAM_FORMULA)
 {
     out[1] = vram_needs(n, 1) ? divisor_gradient(m, g[0], s[1], s[0]) : NULL;
-    out[0] = vram_needs(n, 0) ? vram_elt2(m, (enum vram_dtype)g[0]->dtype, g[0], s[0]) : NULL;
+    out[0] = vram_needs(n, 0) ? vram_elt2(m, vram_promote(g[0], s[0]), g[0], s[0]) : NULL;
 }
 
 static bool divide(VRAM_OP)
@@ -231,6 +245,24 @@ static bool divide(VRAM_OP)
     enum vram_dtype d = vram_promote(x, y);
     return vram_result(
         vram_end_one(m, n, vram_elt(m, category(d) < 2 ? VRAM_DT_F32 : d, xs, 2), false), out);
+}
+
+/* what y's gradient needs of the old x is cloned first */
+static bool divide_in_place(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *old = NULL;
+    struct vram_tape_node *n;
+    if (!both_tensors(m, row, a)) {
+        vram_begin_plain(m, &n, &x, 1, scale_backward);
+        return in_place(m, n, x, out);
+    }
+    struct vram_handle *y = a[1].u.tensor, *xs[2] = {x, y};
+    if (y->requires_grad)
+        old = vram_new_like(m, x, (enum vram_dtype)x->dtype);
+    struct vram_handle *save[2] = {y, old};
+    bool stopped = vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, div_backward});
+    vram_drop(m, old);
+    return stopped || in_place(m, n, x, out);
 }
 
 /* ---- one input ---------------------------------------------------------------------------- */
@@ -320,23 +352,7 @@ static void rsqrt_backward(VRAM_FORMULA)
 
 static bool rsqrt(VRAM_OP) { return keeps_result(m, row, a, out, rsqrt_backward); }
 
-/* Two comparisons, the second joined into the first, and a zero: where they hold the gradient. */
-static void clamp_backward(VRAM_FORMULA)
-{
-    VRAM_UNUSED(n);
-    enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
-    struct vram_handle *zero = vram_new_scalar(m, d);
-    struct vram_handle *above = vram_elt1(m, VRAM_DT_BOOL, s[0]);
-    struct vram_handle *below = vram_elt1(m, VRAM_DT_BOOL, s[0]);
-    out[0] = vram_elt2(m, d, above, g[0]);
-    vram_drop(m, zero);
-    vram_drop(m, above);
-    vram_drop(m, below);
-}
-
-static bool clamp(VRAM_OP) { return keeps_input(m, row, a, out, clamp_backward); }
-
-/* ---- dropout, casts, comparisons, where --------------------------------------------------- */
+/* ---- dropout, casts, comparisons ---------------------------------------------------------- */
 
 /* the kernel's result is contiguous, whatever the gradient's layout */
 static void dropout_backward(VRAM_FORMULA)
@@ -346,18 +362,18 @@ static void dropout_backward(VRAM_FORMULA)
     out[0] = vram_new(m, g[0]->shape, g[0]->rank, (enum vram_dtype)g[0]->dtype, NULL);
 }
 
-static bool dropout(VRAM_OP)
+struct vram_handle *vram_op_dropout(struct vram_machine *m, struct vram_handle *x, double p)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0);
-    double p = vram_arg_real(m, row, a, 1, 0);
     if (p == 0 || !m->training)
-        return vram_result(vram_hold(x), out);
+        return vram_hold(x);
     if (p == 1) { /* times a zero, without the fused kernel */
-        struct vram_value args[VRAM_MAX_ARGS] = {
-            a[0], vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
-        bool stopped = mul(m, row, args, out);
+        struct vram_value out = {0},
+                          args[VRAM_MAX_ARGS] = {
+                              vram_tensor_value(x),
+                              vram_tensor_value(vram_new_scalar(m, (enum vram_dtype)x->dtype))};
+        mul(m, NULL, args, &out);
         vram_value_drop(m, args[1]);
-        return stopped;
+        return out.u.tensor;
     }
     struct vram_tape_node *n;
     vram_begin(m, &n, &(struct vram_begin){&x, 1, NULL, 0, 1, dropout_backward});
@@ -365,9 +381,16 @@ static bool dropout(VRAM_OP)
     struct vram_handle *mask = vram_new(m, x->shape, x->rank, VRAM_DT_BOOL, o->stride);
     bool stopped = vram_end(m, n, &o, 1, &mask, n ? 1 : 0);
     vram_drop(m, mask);
-    if (stopped)
-        vram_drop(m, o);
-    return stopped || vram_result(o, out);
+    if (!stopped)
+        return o;
+    vram_drop(m, o);
+    return NULL;
+}
+
+static bool dropout(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    return vram_result(vram_op_dropout(m, x, vram_arg_real(m, row, a, 1, 0)), out);
 }
 
 static bool to(VRAM_OP)
@@ -399,11 +422,15 @@ static const struct vram_op_row elementwise_rows[] = {
      "derivatives.yaml mul.Tensor", mul, ""},
     {"div", "x y", "", "y, and x if y needs grad", "the quotient; backward g/y, for y four steps",
      "derivatives.yaml div.Tensor", divide, ""},
+    {"div_", "x y", "", "y, and a clone of x if y needs grad",
+     "nothing but the clone; backward as div", "derivatives.yaml div.Tensor, VariableType",
+     divide_in_place, ""},
     {"pow", "x exponent", "fp32", "x", "the power; backward x^(p-1), its multiple, the product",
      "derivatives.yaml pow.Tensor_Scalar", power, ""},
     {"rsqrt", "x", "fp32", "its result", "one output; backward cube, half, product",
      "derivatives.yaml rsqrt", rsqrt, ""},
-    {"exp", "x", "fp32", "its result", "one output each way", "derivatives.yaml exp", squashing, ""},
+    {"exp", "x", "fp32", "its result", "one output each way", "derivatives.yaml exp", squashing,
+     ""},
     {"sigmoid", "x", "", "its result", "one output each way", "derivatives.yaml sigmoid", squashing,
      ""},
     {"tanh", "x", "", "its result", "one output each way", "derivatives.yaml tanh", squashing, ""},
@@ -413,10 +440,9 @@ static const struct vram_op_row elementwise_rows[] = {
      ""},
     {"logsigmoid", "x", "", "x", "one output each way", "derivatives.yaml log_sigmoid_forward",
      activation, ""},
-    {"clamp", "x", "", "x", "one output; backward two bools, a zero, the gradient",
-     "derivatives.yaml clamp", clamp, ""},
-    {"dropout", "x p", "", "a mask of one byte per element", "output and mask; nothing for p = 0 or in evaluation",
-     "derivatives.yaml native_dropout", dropout, ""},
+    {"dropout", "x p", "", "a mask of one byte per element",
+     "output and mask; nothing for p = 0 or in evaluation", "derivatives.yaml native_dropout",
+     dropout, ""},
     {"to", "x dtype", "", "nothing", "a copy when the dtype differs; backward casts back",
      "derivatives.yaml _to_copy", to, ""},
     {"compare", "x y", "", "nothing", "one bool per element", "aten eq, ge ...", compare, ""},

@@ -114,6 +114,49 @@ static bool repeat(VRAM_OP)
         vram_end_one(m, n, vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL), false), out);
 }
 
+/* ---- stack -------------------------------------------------------------------------------- */
+
+static void unstack_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    int64_t stride[VRAM_MAX_RANK];
+    for (int i = 0, k = 0; i < g[0]->rank; i++)
+        if (i != n->arg[0])
+            stride[k++] = g[0]->stride[i];
+    for (int i = 0; i < n->nedges; i++)
+        out[i] = vram_needs(n, i)
+                     ? vram_alias(m, g[0], n->meta[i].shape, stride, n->meta[i].rank, true)
+                     : NULL;
+}
+
+/* tensors of one shape along a new dimension, counted in the result */
+static bool stack(VRAM_OP)
+{
+    if (a[0].kind != VRAM_V_BOX || a[0].u.box->kind == VRAM_BOX_RECORD || a[0].u.box->n == 0 ||
+        a[0].u.box->n > UINT16_MAX)
+        vram_throw(m, VRAM_E_FORMAT, "stack takes a list of tensors");
+    struct vram_box *box = a[0].u.box;
+    struct vram_handle **xs = vram_machine_alloc(m, box->n, sizeof *xs);
+    for (uint32_t i = 0; i < box->n; i++) {
+        xs[i] = vram_arg(m, row, box->at, (int)i);
+        if (xs[i]->rank != xs[0]->rank || xs[i]->rank == VRAM_MAX_RANK ||
+            memcmp(xs[i]->shape, xs[0]->shape, xs[0]->rank * sizeof *xs[0]->shape))
+            vram_throw(m, VRAM_E_CONFLICT, "a stack of tensors of different shapes");
+    }
+    int64_t shape[VRAM_MAX_RANK], at = vram_arg_int(m, row, a, 1, 0);
+    int rank = xs[0]->rank + 1, d = (int)(at < 0 ? at + rank : at);
+    if (at < -rank || at >= rank)
+        vram_throw(m, VRAM_E_RANGE, "no dimension %lld", (long long)at);
+    for (int i = 0; i < rank; i++)
+        shape[i] = i == d ? box->n : xs[0]->shape[i - (i > d)];
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, xs, (int)box->n, unstack_backward);
+    if (n)
+        n->arg[0] = d;
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, rank, common_dtype(xs, box->n), NULL), false), out);
+}
+
 /* ---- masked_scatter ----------------------------------------------------------------------- */
 
 /* masked_fill of the whole, then the source-sized gather; on a card masked_select makes index
@@ -201,16 +244,74 @@ static bool index_op(VRAM_OP)
     return vram_result(vram_end_one(m, n, o, false), out);
 }
 
+/* ---- gather: one entry a place, along the last dimension ---------------------------------- */
+
+static bool gather(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *places = vram_arg(m, row, a, 1);
+    if (x->rank != places->rank || x->rank == 0)
+        vram_throw(m, VRAM_E_CONFLICT, "gather needs places of as many dimensions as it has");
+    struct vram_handle *save[2] = {places, x};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, save, 2, 0, index_backward}))
+        return true;
+    struct vram_handle *o =
+        vram_new(m, places->shape, places->rank, (enum vram_dtype)x->dtype, NULL);
+    return vram_result(vram_end_one(m, n, o, false), out);
+}
+
+/* ---- copy_into: a part of a tensor is overwritten ----------------------------------------- */
+
+/* CopySlices: a copy of the whole gradient, a clone of the part for the copy's own formula, which
+ * casts it, and where the old x trained, zeros that the part is overwritten with */
+static void copy_into_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    enum vram_dtype d = (enum vram_dtype)g[0]->dtype, own = (enum vram_dtype)n->meta[1].dtype;
+    struct vram_handle *whole = vram_new(m, n->meta[0].shape, n->meta[0].rank, d, NULL);
+    struct vram_handle *part = vram_new(m, n->meta[1].shape, n->meta[1].rank, d, NULL);
+    struct vram_handle *zeros = vram_needs(n, 0) ? vram_new_like(m, part, d) : NULL;
+    out[1] = !vram_needs(n, 1) ? NULL : own == d ? vram_hold(part) : vram_new_like(m, part, own);
+    vram_drop(m, zeros);
+    vram_drop(m, part);
+    out[0] = vram_needs(n, 0) ? vram_hold(whole) : NULL;
+    vram_drop(m, whole);
+}
+
+/* copy_into(x, start, y): x[..., start : start + n].copy_(y); x is returned as it is now */
+static bool copy_into(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *y = vram_arg(m, row, a, 2), *xs[2] = {x, y};
+    int64_t start = vram_arg_int(m, row, a, 1, 0), size = x->rank ? x->shape[x->rank - 1] : 0;
+    if (x->rank != y->rank || x->rank == 0 || start < 0 || start > size ||
+        y->shape[y->rank - 1] > size - start ||
+        memcmp(x->shape, y->shape, (x->rank - 1u) * sizeof *x->shape))
+        vram_throw(m, VRAM_E_CONFLICT, "a part that does not fit");
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, xs, 2, copy_into_backward);
+    return vram_result(
+        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false),
+        out);
+}
+
 static const struct vram_op_row index_rows[] = {
     {"embedding", "w ids", "", "the ids if the table trains", "the rows; backward a dense table",
      "derivatives.yaml embedding", embedding, ""},
     {"cat", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
      "derivatives.yaml cat", cat, ""},
-    {"repeat", "x times a? b? c? d? e? f? g? h?", "", "nothing", "a copy; backward the sum",
+    {"repeat", "x n a? b? c? d? e? f? g? h?", "", "nothing", "a copy; backward the sum",
      "derivatives.yaml repeat", repeat, ""},
+    {"stack", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
+     "derivatives.yaml stack", stack, ""},
     {"masked_scatter", "x mask source", "", "the mask",
-     "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the source-sized gather",
+     "a copy of x; inside, an int64 prefix sum and a full mask; backward masked_fill, then the "
+     "source-sized gather",
      "ATen IndexKernel.cpp, derivatives.yaml", masked_scatter, ""},
+    {"gather", "x places", "", "the places and x", "an entry a place; backward zeros of the source",
+     "derivatives.yaml gather", gather, ""},
+    {"copy_into", "x start y", "", "nothing",
+     "nothing: a part of x; backward the whole, and the part once or twice",
+     "torch/csrc/autograd/functions/tensor.cpp CopySlices", copy_into, ""},
     {"index", "x shape i? j? k? l?", "", "the indices, unless they are on the host",
      "the gathered rows; backward zeros of the source",
      "derivatives.yaml index.Tensor", index_op, ""},

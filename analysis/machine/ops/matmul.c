@@ -142,6 +142,46 @@ struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, s
     return vram_end_one(m, n, vram_new(m, shape, 3, (enum vram_dtype)a->dtype, NULL), false);
 }
 
+/* the two products, each times the factor; the sum over the bias follows behind the formula */
+static void baddbmm_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    for (int i = 1; i <= 2; i++) {
+        enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
+        out[i] = vram_needs(n, i) ? vram_new(m, n->meta[i].shape, 3, d, NULL) : NULL;
+        if (out[i] && n->arg[0])
+            vram_replace(m, &out[i], vram_new(m, n->meta[i].shape, 3, d, NULL));
+    }
+    out[0] = vram_needs(n, 0) ? vram_hold(g[0]) : NULL;
+}
+
+/* baddbmm(b, x, y, scaled): b + x @ y, the product times a factor */
+static bool added_batches(VRAM_OP)
+{
+    struct vram_handle *y = vram_autocast_lower(m, vram_arg(m, row, a, 2));
+    struct vram_handle *x = vram_autocast_lower(m, vram_arg(m, row, a, 1));
+    struct vram_handle *b = vram_autocast_lower(m, vram_arg(m, row, a, 0));
+    struct vram_handle *xs[3] = {b, x, y}, *o = NULL;
+    struct vram_handle *save[2] = {y->requires_grad ? x : NULL, x->requires_grad ? y : NULL};
+    struct vram_tape_node *n;
+    if (x->rank != 3 || y->rank != 3 || x->shape[0] != y->shape[0])
+        vram_throw(m, VRAM_E_CONFLICT, "a batched product of unequal batches");
+    check_inner(m, x->shape[2], y->shape[1]);
+    int64_t shape[3] = {x->shape[0], x->shape[1], y->shape[2]};
+    for (int i = 0; i < b->rank; i++)
+        if (b->rank > 3 || (b->shape[i] != 1 && b->shape[i] != shape[3 - b->rank + i]))
+            vram_throw(m, VRAM_E_CONFLICT, "baddbmm's first operand does not fit");
+    if (!vram_begin(m, &n, &(struct vram_begin){xs, 3, save, 2, 0, baddbmm_backward})) {
+        if (n)
+            n->arg[0] = vram_arg_bool(a, 3, false);
+        o = vram_end_one(m, n, vram_new(m, shape, 3, (enum vram_dtype)x->dtype, NULL), false);
+    }
+    vram_drop(m, b);
+    vram_drop(m, x);
+    vram_drop(m, y);
+    return vram_result(o, out);
+}
+
 /* What the leading dimensions are together; throws when they do not fit. */
 static int common_batch(struct vram_machine *m, struct vram_handle *a, struct vram_handle *b,
                         int64_t *shape)
@@ -432,14 +472,19 @@ static const struct vram_op_row matmul_rows[] = {
      "the product; on unfoldable rows a copy; backward: weight, then input, then the bias sum",
      "ATen/native/Linear.cpp", linear, ""},
     {"addmm", "b x w", "lower", "x if the weight trains, the weight if x needs grad",
-     "the sum; backward: x, the weight, then the bias sum", "derivatives.yaml addmm", added_product, ""},
-    {"matmul", "x y", "lower", "each operand if the other needs grad", "the product; copies of operands that cannot be folded",
-     "ATen/native/LinearAlgebra.cpp", matmul, ""},
-    {"bmm", "x y", "lower", "each operand if the other needs grad", "the product; backward one output a side",
-     "derivatives.yaml bmm", batched, ""},
+     "the sum; backward: x, the weight, then the bias sum", "derivatives.yaml addmm", added_product,
+     ""},
+    {"matmul", "x y", "lower", "each operand if the other needs grad",
+     "the product; copies of operands that cannot be folded", "ATen/native/LinearAlgebra.cpp",
+     matmul, ""},
+    {"bmm", "x y", "lower", "each operand if the other needs grad",
+     "the product; backward one output a side", "derivatives.yaml bmm", batched, ""},
+    {"baddbmm", "b x y scaled?", "lower", "x and y if the other needs grad",
+     "the sum; backward one output a side, and each once more when the product is scaled",
+     "derivatives.yaml baddbmm", added_batches, ""},
     {"conv", "x w b? stride? padding?", "lower", "x and the weight if any input needs grad",
-     "the output; backward: input, weight, bias; workspace of the algorithm", "derivatives.yaml convolution_overrideable",
-     conv, ""},
+     "the output; backward: input, weight, bias; workspace of the algorithm",
+     "derivatives.yaml convolution_overrideable", conv, ""},
 };
 const struct vram_op_family vram_ops_matmul = {matmul_rows,
                                                sizeof matmul_rows / sizeof *matmul_rows};

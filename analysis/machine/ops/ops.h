@@ -58,6 +58,7 @@ struct vram_handle *vram_op_unsqueeze(struct vram_machine *m, struct vram_handle
 struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x, int dim,
                                   int64_t start, int64_t length);
 struct vram_handle *vram_op_softmax(struct vram_machine *m, struct vram_handle *x);
+struct vram_handle *vram_op_dropout(struct vram_machine *m, struct vram_handle *x, double p);
 struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, struct vram_handle *b);
 /* as torch.matmul, of two dimensions or more, without autocast */
 struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,
@@ -76,7 +77,7 @@ static inline struct vram_handle *vram_replace(struct vram_machine *m, struct vr
 
 extern const struct vram_op_family vram_ops_elementwise, vram_ops_view, vram_ops_matmul,
     vram_ops_norm, vram_ops_attention, vram_ops_index, vram_ops_resample, vram_ops_loss,
-    vram_ops_fused_loss,
+    vram_ops_fused_loss, vram_ops_experts, vram_ops_choice, vram_ops_complex, vram_ops_custom,
     vram_ops_builtin;
 
 /* One node, inputs xs, nothing saved. */

@@ -207,26 +207,58 @@ static void whole_backward(VRAM_FORMULA)
     out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
 }
 
-struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x, int d,
-                                  int64_t start, int64_t length)
+/* every step-th entry from start on, length of them */
+static struct vram_handle *take(struct vram_machine *m, struct vram_handle *x, int d, int64_t start,
+                                int64_t length, int64_t step)
 {
-    int64_t shape[VRAM_MAX_RANK], end;
-    if (start < 0 || length < 0 || !vram_add_i64(start, length, &end) || end > x->shape[d])
+    int64_t shape[VRAM_MAX_RANK], stride[VRAM_MAX_RANK], last = 0;
+    bool fits = start >= 0 && length >= 0 && step >= 1 && start <= x->shape[d];
+    if (fits && length > 0)
+        fits = vram_mul_i64(length - 1, step, &last) && last < x->shape[d] - start;
+    if (!fits)
         vram_throw(m, VRAM_E_RANGE, "a slice [%lld, +%lld) of %lld", (long long)start,
                    (long long)length, (long long)x->shape[d]);
     memcpy(shape, x->shape, sizeof shape);
+    memcpy(stride, x->stride, sizeof stride);
     shape[d] = length;
+    stride[d] *= step;
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, &x, 1, whole_backward);
-    return vram_end_one(m, n, vram_alias(m, x, shape, x->stride, x->rank, true), false);
+    return vram_end_one(m, n, vram_alias(m, x, shape, stride, x->rank, true), false);
 }
 
+struct vram_handle *vram_op_slice(struct vram_machine *m, struct vram_handle *x, int d,
+                                  int64_t start, int64_t length)
+{
+    return take(m, x, d, start, length, 1);
+}
+
+static void alias_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(m);
+    VRAM_UNUSED(n);
+    VRAM_UNUSED(s);
+    out[0] = vram_hold(g[0]);
+}
+
+/* x[:, a:b]: Python's indexing makes no slice of everything, only an alias; it looks at a as it is
+ * written, so that a start from the end (x[:, -n:]) is always a slice */
 static bool slice(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
     int d = vram_arg_dim(m, row, a, 1, 0, x);
     int64_t start = vram_arg_int(m, row, a, 2, 0), length = vram_arg_int(m, row, a, 3, 0);
-    return vram_result(vram_op_slice(m, x, d, start, length), out);
+    int64_t step = vram_arg_int(m, row, a, 4, 1);
+    bool from_end = start < 0 && start >= -x->shape[d];
+    if (from_end)
+        start += x->shape[d];
+    if (!from_end && start == 0 && length == x->shape[d] && step == 1) {
+        struct vram_tape_node *n;
+        vram_begin_plain(m, &n, &x, 1, alias_backward);
+        x = vram_alias(m, x, x->shape, x->stride, x->rank, true);
+        return vram_result(vram_end_one(m, n, x, false), out);
+    }
+    return vram_result(take(m, x, d, start, length, step), out);
 }
 
 static struct vram_handle *without_dim(struct vram_machine *m, struct vram_handle *x, int d)
@@ -481,22 +513,27 @@ static bool split(VRAM_OP)
 }
 
 static const struct vram_op_row view_rows[] = {
-    {"view", "x shape a? b? c? d? e? f? g? h?", "", "nothing", "nothing; backward a view, or a copy where the gradient's layout forbids one",
+    {"view", "x shape a? b? c? d? e? f? g? h?", "", "nothing",
+     "nothing; backward a view, or a copy where the gradient's layout forbids one",
      "ATen computeStride", view, ""},
-    {"reshape", "x shape a? b? c? d? e? f? g? h?", "", "nothing", "a copy where the layout forbids a view", "ATen reshape",
-     reshape, ""},
-    {"contiguous", "x", "", "nothing", "a copy unless contiguous", "ATen contiguous", contiguous, ""},
+    {"reshape", "x shape a? b? c? d? e? f? g? h?", "", "nothing",
+     "a copy where the layout forbids a view", "ATen reshape", reshape, ""},
+    {"contiguous", "x", "", "nothing", "a copy unless contiguous", "ATen contiguous", contiguous,
+     ""},
     {"clone", "x", "", "nothing", "a copy", "ATen clone", clone, ""},
-    {"transpose", "x dim0 dim1", "", "nothing", "nothing", "derivatives.yaml transpose", transpose, ""},
-    {"permute", "x dims a? b? c? d? e? f? g? h?", "", "nothing", "nothing", "derivatives.yaml permute", permute, ""},
-    {"slice", "x dim start length", "", "nothing", "nothing; backward zeros of the whole input",
-     "derivatives.yaml slice_backward", slice, ""},
+    {"transpose", "x dim0 dim1", "", "nothing", "nothing", "derivatives.yaml transpose", transpose,
+     ""},
+    {"permute", "x dims a? b? c? d? e? f? g? h?", "", "nothing", "nothing",
+     "derivatives.yaml permute", permute, ""},
+    {"slice", "x dim start length step?", "", "nothing",
+     "nothing; backward zeros of the whole input, nothing if it is taken whole from 0 on",
+     "derivatives.yaml slice_backward, python_variable_indexing.cpp", slice, ""},
     {"select", "x dim index", "", "nothing", "nothing; backward zeros of the whole input",
      "derivatives.yaml select_backward", select_, ""},
     {"unsqueeze", "x dim", "", "nothing", "nothing", "derivatives.yaml unsqueeze", unsqueeze, ""},
     {"squeeze", "x dim", "", "nothing", "nothing", "derivatives.yaml squeeze", squeeze, ""},
-    {"expand", "x shape a? b? c? d? e? f? g? h?", "", "nothing", "nothing; backward the sum", "derivatives.yaml expand", expand,
-     ""},
+    {"expand", "x shape a? b? c? d? e? f? g? h?", "", "nothing", "nothing; backward the sum",
+     "derivatives.yaml expand", expand, ""},
     {"unbind", "x dim?", "", "nothing", "nothing; backward one stack", "derivatives.yaml unbind",
      unbind, ""},
     {"split", "x sizes dim", "", "nothing", "nothing; backward one cat of the whole",

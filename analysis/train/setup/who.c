@@ -31,20 +31,20 @@ static const char *given_mode(const struct vram_plan *plan, const char *componen
     return e ? e->text : NULL;
 }
 
-/* lm_head and head follow the decoder (frozen when that is LoRA); the top module's own
+/* lm_head and head follow the decoder (frozen when that is LoRA), else train; the top module's own
  * parameters follow train, else the decoder, and LoRA leaves them frozen. */
-static enum vram_train_mode mode_of(const struct resolver *r, const char *component)
+static enum vram_train_mode mode_of(const struct resolver *r, vram_sym name)
 {
+    const char *component = vram_sym_text(r->cx->syms, name);
     const char *own = given_mode(r->plan, component), *decoder = given_mode(r->plan, "decoder");
     enum vram_train_mode all = train_mode(vram_plan_text(r->plan, VRAM_KEY_TRAIN));
-    bool output = !strcmp(component, "lm_head"), fusion = !strcmp(component, "fusion");
-    bool head = output || !strcmp(component, "head");
+    bool head = !strcmp(component, "lm_head") || !strcmp(component, "head");
+    bool fusion = !strcmp(component, "fusion");
     bool follows = !own && decoder && (head || (fusion && !vram_plan_given(r->plan, VRAM_KEY_TRAIN)));
     if (own || follows)
         all = train_mode(own ? own : decoder);
-    /* PEFT leaves out what get_output_embeddings() finds; a classifier is a Linear like others */
-    bool left_out = output || fusion || (head && follows);
-    return left_out && all == VRAM_TRAIN_LORA ? VRAM_TRAIN_FROZEN : all;
+    bool beyond = follows || fusion || (head && !vram_adaptable(r->cx, r->tree, name));
+    return beyond && all == VRAM_TRAIN_LORA ? VRAM_TRAIN_FROZEN : all;
 }
 
 enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym component)
@@ -105,7 +105,7 @@ int vram_resolve_components(struct resolver *r)
             continue;
         seen[c] = true;
         const char *name = vram_sym_text(r->cx->syms, c);
-        train[c] = (uint8_t)mode_of(r, name);
+        train[c] = (uint8_t)mode_of(r, c);
         if (s->mode != VRAM_MODE_TRAIN)
             continue;
         char key[80];

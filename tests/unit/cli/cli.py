@@ -422,11 +422,11 @@ class Input(Case):
 
     def test_parts_without_a_template(self):
         """The generic answer says which part; a template is not used for a decoder it was not written for."""
-        for source, parts in [(LLAVA, {"text_config__model_type": "phi"}),
-                              (LLAVA, {"text_config": {"model_type": "gemma2"}}),
-                              (LLAVA, {"text_config": {"model_type": "mixtral"}}),
+        for source, parts in [(LLAVA, {"text_config__model_type": "mamba"}),
+                              (LLAVA, {"text_config": {"model_type": "rwkv"}}),
+                              (LLAVA, {"text_config": {"model_type": "jamba"}}),
                               (LLAVA, {"vision_config__model_type": "convnext"}),
-                              ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "gemma2"}),
+                              ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "mamba"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "llama"})]:
             model = self.config(**self.patched(source, **parts))
             found = self.findings(model, code=4)
@@ -466,6 +466,19 @@ class Input(Case):
             self.assertIn("'xielu': no template says what this activation keeps", found["text"])
             report = json.loads(self.answer("predict", model, "-f", "json", code=4))
             self.assertGreater(report["model"]["parameters"]["total"], 0)
+
+    def test_adapters_of_experts(self):
+        """PEFT would adapt them, too: that is said where it is so, and only there."""
+        def said(model_type, targets):
+            sizes = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 1, "vocab_size": 64,
+                     "num_attention_heads": 4, "num_key_value_heads": 4, "head_dim": 16, "num_local_experts": 4}
+            path = self.config(model_type, model_type=model_type, **sizes)
+            return "V0308" in self.answer("predict", path, "seq=32", "train=lora", "lora.targets=" + targets)
+        self.assertTrue(said("mixtral", "all-linear"))
+        self.assertTrue(said("mixtral", "q_proj,w2"))
+        self.assertFalse(said("mixtral", "q_proj,v_proj"))
+        self.assertFalse(said("gpt_oss", "all-linear"))
+        self.assertFalse(said("mistral", "all-linear"))
 
     def test_hostile_names(self):
         evil = self.path("\x1b]0;evil\x07\u202e")
@@ -799,7 +812,7 @@ class Fixture(Case):
         self.assertEqual(report["model"]["parameters"]["total"], 7063427072)
         self.assertEqual(report["model"]["format"], "safetensors")
         # a decoder without a template: what is stored is exact all the same
-        self.path("llava-1.5-7b-hf/config.json", json.dumps(self.patched(LLAVA_7B, text_config__model_type="phi")))
+        self.path("llava-1.5-7b-hf/config.json", json.dumps(self.patched(LLAVA_7B, text_config__model_type="mamba")))
         generic = json.loads(self.answer("predict", folder, "-f", "json", code=4))
         self.assertEqual(generic["model"]["parameters"]["total"], 7063427072)
         self.assertIn("parameters are exact", [f for f in generic["findings"] if f["id"] == "V0203"][0]["text"])

@@ -71,7 +71,7 @@ static void sum(struct vram_text *t, const struct vram_checkpoint *c, bool outsi
             continue;
         for (uint32_t d = 0; d < c->tensors[i].rank; d++)
             n *= (uint64_t)c->tensors[i].dims[d];
-        tensors++;
+        tensors += c->tensors[i].parts ? c->tensors[i].parts : 1;
         all += n;
         buffers += c->tensors[i].buffer ? n : 0;
         bytes += c->tensors[i].bytes;

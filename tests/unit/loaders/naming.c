@@ -54,6 +54,13 @@ static void test_rows(void **state)
         {"{'model_type':'llava_mistral','architectures':['LlavaMistralForCausalLM']," TWO_LAYERS
          ",'mm_patch_merge_type':'spatial_unpad'}",
          "LlavaNextForConditionalGeneration"},
+        {"{'model_type':'mixtral'}", "MixtralForCausalLM"},
+        {"{'model_type':'bert'}", "BertForMaskedLM"},
+        {"{'model_type':'bert','architectures':['BertModel']}", "BertModel"},
+        {"{'model_type':'bert','architectures':['BertForQuestionAnswering']}", NULL},
+        {"{'model_type':'t5','architectures':['T5EncoderModel']}", "T5EncoderModel"},
+        {"{'model_type':'gemma3_text'}", "Gemma3ForCausalLM"},
+        {"{'model_type':'deepseek_v3'}", "DeepseekV3ForCausalLM"},
         {"{'model_type':'llava','architectures':['LlavaLlamaForCausalLM'],'mm_vision_tower':'x'}",
          NULL},
         {"{'model_type':'llava','architectures':['LlavaQwenForCausalLM']," TWO_LAYERS "}", NULL},
@@ -136,6 +143,26 @@ static void test_paths(void **state)
          "vit.layers.0.mlp.fc2.weight"},
         {"{'model_type':'vit'}", "vit.encoder.layer.x.output.dense.weight",
          "vit.encoder.layer.x.output.dense.weight"},
+        {"{'model_type':'gpt2'}", "wte.weight", "transformer.wte.weight"},
+        {"{'model_type':'gpt2'}", "h.3.attn.c_attn.bias", "transformer.h.3.attn.c_attn.bias"},
+        {"{'model_type':'gpt2'}", "transformer.h.3.ln_1.bias", "transformer.h.3.ln_1.bias"},
+        {"{'model_type':'bloom'}", "word_embeddings_layernorm.bias",
+         "transformer.word_embeddings_layernorm.bias"},
+        {"{'model_type':'gpt_neox'}", "embed_out.weight", "lm_head.weight"},
+        {"{'model_type':'bert'}", "bert.embeddings.LayerNorm.gamma",
+         "bert.embeddings.LayerNorm.weight"},
+        {"{'model_type':'bert'}", "cls.predictions.transform.LayerNorm.beta",
+         "cls.predictions.transform.LayerNorm.bias"},
+        {"{'model_type':'bert','architectures':['BertModel']}", "bert.pooler.dense.bias",
+         "pooler.dense.bias"},
+        {"{'model_type':'mixtral'}", "model.layers.0.block_sparse_moe.gate.weight",
+         "model.layers.0.mlp.gate.weight"},
+        {"{'model_type':'mixtral'}", "model.layers.0.block_sparse_moe.experts.11.w3.weight",
+         "model.layers.0.mlp.experts.gate_up_proj"},
+        {"{'model_type':'qwen3_moe'}", "model.layers.0.mlp.experts.7.down_proj.weight",
+         "model.layers.0.mlp.experts.down_proj"},
+        {"{'model_type':'qwen2_moe'}", "model.layers.0.mlp.shared_expert.down_proj.weight",
+         "model.layers.0.mlp.shared_expert.down_proj.weight"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world w;
@@ -174,6 +201,70 @@ static void test_buffers(void **state)
     }
 }
 
+/* Parts of one parameter: [experts, rows of both, columns] when all are there. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const struct vram_rename rules[] = {
+        {".moe.experts.*.w1.weight", ".mlp.experts.both"},
+        {".moe.experts.*.w3.weight", ".mlp.experts.both"},
+        {".moe.experts.*.w2.weight", ".mlp.experts.down"},
+        {".moe.", ".mlp."},
+        {"h.", "layers."},
+        {NULL, NULL}};
+    static const int64_t up[] = {6, 4}, other[] = {5, 4}, down[] = {4, 6};
+    struct given {
+        const char *name;
+        const int64_t *dims;
+    };
+    static const struct {
+        struct given given[8];
+        const char *path;   /* of the tensor made of parts; of the first one where none was */
+        int64_t dims[3];    /* {0}: incomplete */
+        size_t left;
+    } cases[] = {
+        {{{"h.0.moe.experts.0.w1.weight", up}, {"h.0.moe.experts.1.w3.weight", up},
+          {"h.0.moe.experts.0.w3.weight", up}, {"h.0.moe.experts.1.w1.weight", up},
+          {"h.0.moe.gate.weight", up}},
+         "h.0.mlp.experts.both", {2, 12, 4}, 2},
+        {{{"h.0.moe.experts.0.w1.weight", up}, {"h.0.moe.experts.0.w3.weight", other}},
+         "h.0.mlp.experts.both", {1, 11, 4}, 1},
+        {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.1.w2.weight", down},
+          {"h.0.moe.experts.2.w2.weight", down}},
+         "h.0.mlp.experts.down", {3, 4, 6}, 1},
+        {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.2.w2.weight", down}},
+         "h.0.mlp.experts.down", {0}, 2},
+        {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.1.w2.weight", up}},
+         "h.0.mlp.experts.down", {0}, 2},
+        {{{"h.0.moe.experts.0.w1.weight", up}}, "h.0.mlp.experts.both", {0}, 1},
+        {{{"h.0.moe.experts.0.w2.weight", down}, {"h.0.moe.experts.00.w2.weight", down}},
+         "h.0.mlp.experts.down", {0}, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        struct vram_cx *cx = world_begin(&w);
+        struct vram_tensor t[8];
+        size_t n = 0;
+        for (; n < 8 && cases[i].given[n].name; n++) {
+            vram_sym name = vram_sym_of(&w.syms, cases[i].given[n].name);
+            t[n] = (struct vram_tensor){.name = name, .path = name, .dtype = VRAM_DT_BF16, .rank = 2,
+                                        .dims = cases[i].given[n].dims, .bytes = 48};
+        }
+        size_t given = n;
+        assert_int_equal(vram_rename_tensors(cx, rules, NULL, t, &n), 0);
+        assert_int_equal(n, cases[i].left);
+        assert_string_equal(vram_sym_text(&w.syms, t[0].path), cases[i].path);
+        assert_int_equal(t[0].incomplete, cases[i].dims[0] == 0);
+        for (int k = 0; k < 3 && cases[i].dims[0]; k++)
+            assert_int_equal(t[0].dims[k], cases[i].dims[k]);
+        if (cases[i].dims[0])
+            assert_int_equal(t[0].rank == 3 ? t[0].bytes : 0, 48 * (given - (n - 1)));
+        if (n > 1 && !t[1].incomplete)
+            assert_string_equal(vram_sym_text(&w.syms, t[1].path), "h.0.mlp.gate.weight");
+        world_end(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_every_row_has_its_class),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,10 +32,10 @@ def read(root, path):
 
 def check(root):
     text = read(root, "docs/templates.md")
-    example = read(root, "tests/templates/phi/phi.vt")
+    example = read(root, "tests/templates/persimmon/persimmon.vt")
     for block in re.findall(r"```vt\n(.*?)```", text, flags=re.S):
         if block not in example:
-            yield "not in tests/templates/phi/phi.vt: " + block.splitlines()[0]
+            yield "not in tests/templates/persimmon/persimmon.vt: " + block.splitlines()[0]
     words = set(re.findall(r"(?:SYNTAX|VALUE)\(\"(\w+)\"", read(root, "loaders/text/parser.c"))) | {"setting"}
     listed = re.search(r"Reserved words cannot be names: `([^`]*)`", text)
     if not listed or set(listed.group(1).split()) != words:
