@@ -192,7 +192,8 @@ static int small_linear(struct adapt *a, uint32_t parent, const char *name, int6
     dims[1] = columns;
     struct vram_param p = {.name = a->weight, .path = vram_sym_of(a->cx->syms, path), .scope = s,
                            .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX, .dtype = (uint8_t)dtype,
-                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .dims = dims};
+                           .fixed = (uint8_t)dtype, .rank = 2, .adapter = true,
+                           .floating = true, .dims = dims};
     if (p.path == VRAM_SYM_NONE)
         return vram_fail_memory(a->cx);
     if (__builtin_mul_overflow(rows, columns, &p.elements) ||

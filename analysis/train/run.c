@@ -27,10 +27,8 @@ static void load_one(struct vram_loop *l, uint32_t i)
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
     if (x->storage)
         m->events->storages[x->storage->id].param = i;
-    bool adapter = p->fixed && p->tensor == VRAM_NO_INDEX && !p->buffer &&
-                   vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_LORA;
     x->requires_grad = !p->buffer && vram_dtype_is_float((enum vram_dtype)x->dtype) &&
-                       (adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
+                       (p->adapter || vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL);
     l->run->requires_grad[i] = x->requires_grad;
     l->run->dtype[i] = x->dtype;
     if (x->requires_grad)
