@@ -13,7 +13,7 @@ enum { MOST_STEPS = 16 }; /* decoding steps that are run; the cache grows betwee
 struct generation {
     struct vram_loop *l;
     struct vram_box *cache;
-    struct vram_handle *ids, *mask, *positions, *logits;
+    struct vram_handle *ids, *mask, *positions, *types, *logits; /* types: what each token is */
     struct vram_handle *first_positions; /* generate()'s own arguments live as long as it runs */
     struct vram_handle *used_mask;       /* and a step's until the next step's are made */
     struct vram_value encoded;
@@ -52,12 +52,14 @@ static bool takes(struct vram_loop *l, const char *name)
 static void grow_inputs(struct generation *g, int64_t n)
 {
     struct vram_machine *m = &g->l->m;
-    struct vram_handle *positions = g->positions, *mask = g->mask;
+    struct vram_handle *types = g->types, *positions = g->positions, *mask = g->mask;
     g->length = n;
+    g->types = types ? tokens(g, n) : NULL;
     g->positions = positions ? tokens(g, n) : NULL;
     g->mask = tokens(g, n);
     vram_drop(m, mask);
     vram_drop(m, positions);
+    vram_drop(m, types);
 }
 
 /* The next token of each sequence, from the last position's logits. */
@@ -157,6 +159,8 @@ static void decode(struct generation *g, struct vram_value out, struct vram_valu
     vram_value_hold(cache);
     g->ids = vram_hold(vram_loop_field(l, batch, "input_ids"));
     g->mask = vram_hold(vram_loop_field(l, batch, "attention_mask"));
+    if (takes(l, "token_type_ids"))
+        g->types = vram_hold(vram_loop_field(l, batch, "token_type_ids"));
     sample(g, out);
     vram_value_drop(m, out);
     if (n)
@@ -171,6 +175,7 @@ static void decode(struct generation *g, struct vram_value out, struct vram_valu
     vram_let_go(m, &g->ids);
     vram_let_go(m, &g->mask);
     vram_let_go(m, &g->positions);
+    vram_let_go(m, &g->types);
     vram_let_go(m, &g->first_positions);
     vram_let_go(m, &g->used_mask);
     vram_value_drop(m, g->encoded);
