@@ -41,11 +41,10 @@ struct vram_param {
     uint8_t fixed;     /* the class says the dtype, whatever the precision; VRAM_DT_NONE = no */
     uint8_t rank;
     bool buffer;
-    bool adapter;      /* of LoRA: trains where the rest is frozen */
+    bool adapter;      /* made by PEFT: trains where the rest is frozen */
     bool named_only;   /* of a checkpoint that this one only names and that is not at hand */
     bool floating;
     bool decay_set, decay;
-    bool adapter;      /* made by PEFT; trains */
     bool original;     /* what PEFT has copied; the copy trains */
     uint64_t packed;   /* held in so many elements of `fixed`, never trained; 0 = as dims say */
     const int64_t *dims;
