@@ -294,9 +294,10 @@ static void declare(struct vram_builder *b, struct vram_frame *f, uint32_t membe
             children(b, f, d, members + i);
         } else {
             struct vram_value v = {.kind = VRAM_V_MODULE};
-            v.u.i = child(b, f, d, d->name,
-                          join(b, b->tree.scopes[f->scope].path,
-                               vram_sym_text(b->cx->syms, d->name)));
+            vram_sym name = d->place ? d->place : d->name, path = b->tree.scopes[f->scope].path;
+            const char *text = vram_sym_text(b->cx->syms, name);
+            bool here = d->place && !strcmp(text, "here");
+            v.u.i = child(b, f, d, name, here ? path : join(b, path, text));
             b->tree.members[members + i] = v;
         }
     }

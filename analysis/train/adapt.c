@@ -156,6 +156,16 @@ static void copy_members(struct adapt *a, uint32_t old, uint32_t new)
     a->to->nmembers += n;
 }
 
+/* Who asks the adapted Linear for its weight or bias gets the base layer's (BaseTunerLayer). */
+static int set_base_param(struct adapt *a, const struct vram_scope *s, uint32_t lora, const char *name)
+{
+    struct vram_value v = vram_member_of(a->from, s, vram_sym_of(a->cx->syms, name));
+    if (v.kind != VRAM_V_PARAM)
+        return VRAM_OK;
+    v.u.i = a->param_map[v.u.i];
+    return set(a, lora, name, v);
+}
+
 static int set_int(struct adapt *a, uint32_t scope, const char *name, int64_t n)
 {
     struct vram_value v = {.kind = VRAM_V_INT};
@@ -258,6 +268,8 @@ static int wrap(struct adapt *a, uint32_t old)
     if (drop == VRAM_NO_INDEX)
         return vram_fail_memory(a->cx);
     VRAM_TRY(set_real(a, drop, "p", a->setup->lora_dropout));
+    VRAM_TRY(set_base_param(a, s, id, "weight"));
+    VRAM_TRY(set_base_param(a, s, id, "bias"));
     VRAM_TRY(set_module(a, id, "base_layer", base));
     VRAM_TRY(set_module(a, id, "lora_dropout", drop));
     VRAM_TRY(set_real(a, id, "scaling", 1));

@@ -44,11 +44,12 @@ static bool is_linear(const struct chooser *c, uint32_t i)
     return cls != VRAM_NO_INDEX && s->end == i + 1 && vram_matrix_of(c->cx, c->tree, s);
 }
 
-/* What get_output_embeddings() finds is never adapted: the Linear a template calls the head. */
+/* What get_output_embeddings() finds is never adapted: the Linear a template calls lm_head.  A classifier
+ * (head) is one like others. */
 static bool is_head(const struct chooser *c, const struct vram_scope *s)
 {
     const char *component = vram_sym_text(c->cx->syms, s->component);
-    return s->part && (!strcmp(component, "lm_head") || !strcmp(component, "head"));
+    return s->part && !strcmp(component, "lm_head");
 }
 
 bool vram_adaptable(struct vram_cx *cx, const struct vram_tree *tree, vram_sym component)

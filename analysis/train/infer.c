@@ -201,7 +201,7 @@ static void encode(struct generation *g, struct vram_call *call)
             call->kw[kept++] = call->kw[k];
     }
     call->nkw = kept;
-    if (own.nkw != c->npositional + c->nkeyword) { /* no picture is there */
+    if (own.nkw < c->npositional) { /* no picture is there */
         vram_call_drop(m, &own);
         return;
     }

@@ -15,6 +15,7 @@ static const struct alias {
 } aliases[] = {
     {"torch_dtype", "dtype", true}, /* until transformers 4 */
     {"image_token_id", "image_token_index", true},
+    {"vision_feature_layers", "vision_feature_layer", true}, /* VipLLaVA */
     {"llm_config", "text_config", true},
     {"llm_cfg", "text_config", true},
     {"text_config_dict", "text_config", true}, /* CLIP before transformers 4.2x */

@@ -219,6 +219,44 @@ static int whole(struct vram_cx *cx, const char *name, struct vram_config *v,
     return class->derive ? class->derive(cx, v) : VRAM_OK;
 }
 
+/* CLIP's files say parts twice: "text_config_dict" with the class's defaults wins over text_config. */
+static int said_twice(struct vram_cx *cx, struct vram_config *v, struct vram_config *part,
+                      const char *key, const struct vram_class *class)
+{
+    char twice[64];
+    snprintf(twice, sizeof twice, "%s_dict", key);
+    const struct vram_config *dict = vram_config_get_text(cx, v, twice);
+    if (!class || !dict || dict->type != VRAM_CONFIG_OBJECT)
+        return VRAM_OK;
+    for (const struct vram_class_key *k = class->keys; k->key; k++) {
+        const struct vram_config *from = vram_config_get_text(cx, dict, k->key);
+        VRAM_TRY(set_default(cx, part, k));
+        if (!from || from->type == VRAM_CONFIG_OBJECT || from->type == VRAM_CONFIG_ARRAY)
+            continue;
+        struct vram_config *to = vram_config_get_text(cx, part, k->key);
+        to->type = from->type;
+        to->origin = from->origin;
+        to->offset = from->offset;
+        to->integer = from->integer;
+        to->real = from->real;
+        to->text = from->text;
+    }
+    return VRAM_OK;
+}
+
+/* The hub's Qwen2-VL: a decoder's keys beside vision_config. */
+static int said_outside(struct vram_cx *cx, const struct vram_config *v, struct vram_config *part,
+                        const struct vram_class_part *p)
+{
+    const struct vram_class *class = p->flat ? vram_class_find(p->model_type) : NULL;
+    for (const struct vram_class_key *k = class ? class->keys : NULL; k && k->key; k++) {
+        const struct vram_config *from = vram_config_get_text(cx, v, k->key);
+        if (from)
+            VRAM_TRY(vram_config_copy(cx, part, k->key, from, VRAM_ORIGIN_CONFIG));
+    }
+    return VRAM_OK;
+}
+
 /* A configuration inside v; made when v has none.  Parts have no parts of their own. */
 static int part(struct vram_cx *cx, const char *name, struct vram_config *v,
                 const struct vram_class_part *p)
@@ -232,6 +270,7 @@ static int part(struct vram_cx *cx, const char *name, struct vram_config *v,
         if (!m)
             return vram_fail_memory(cx);
         VRAM_TRY(vram_config_set_text(cx, m, "model_type", p->model_type, VRAM_ORIGIN_DEFAULT));
+        VRAM_TRY(said_outside(cx, v, m, p));
         for (const struct vram_class_key *k = p->given; k && k->key; k++)
             VRAM_TRY(set_default(cx, m, k));
     }
@@ -243,6 +282,8 @@ static int part(struct vram_cx *cx, const char *name, struct vram_config *v,
         if (strcmp(vram_config_text(cx, m, "model_type", ""), p->model_type) != 0)
             VRAM_TRY(vram_config_set_text(cx, m, "model_type", p->model_type, VRAM_ORIGIN_DEFAULT));
     const struct vram_class *class = vram_class_find(vram_config_text(cx, m, "model_type", ""));
+    if (p->fixed)
+        VRAM_TRY(said_twice(cx, v, m, p->key, class));
     return class && !class->parts ? whole(cx, name, m, class) : VRAM_OK;
 }
 

@@ -40,6 +40,7 @@ struct vram_class_part {
     const char *model_type; /* what it is when it does not say */
     bool fixed;             /* it is that, whatever it says */
     const struct vram_class_key *given; /* what the outer class gives when the part is absent */
+    bool flat; /* files may say its keys in the outer object */
 };
 
 struct vram_class {
@@ -72,8 +73,16 @@ int vram_derive_t5(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_gemma(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_head_dim(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_siglip_text(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_labels(struct vram_cx *cx, struct vram_config *v); /* num_labels */
+int vram_derive_vit(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_vipllava(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_blip2(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_llava_onevision(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_mllama_text(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_mllama_vision(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_paligemma(struct vram_cx *cx, struct vram_config *v);
+int vram_derive_qwen_vision(struct vram_cx *cx, struct vram_config *v); /* which blocks are full */
 
 #endif

@@ -248,8 +248,8 @@ static const struct vram_class_key mpt[] = {
 static const struct vram_class_key mpt_attention[] = {
     REAL("attn_pdrop", 0.0), REAL_NULL("clip_qkv"), REAL_NULL("softmax_scale"), BOOL("alibi", 1),
     END};
-static const struct vram_class_part mpt_parts[] = {{"attn_config", "mpt_attention", true, NULL},
-                                                   {NULL, NULL, false, NULL}};
+static const struct vram_class_part mpt_parts[] = {
+    {"attn_config", "mpt_attention", true, NULL, false}, {NULL, NULL, false, NULL, false}};
 
 static const struct vram_class_name gpt2_names[] = {{"n_embd", "hidden_size"},
                                                     {"n_layer", "num_hidden_layers"},

@@ -35,6 +35,46 @@ static const struct vram_rename original[] = {
 static const struct vram_rename vision_only[] = {{"vision_model.", ""}, {NULL, NULL}};
 static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}};
 
+/* ViT and DINOv2 of the hub: encoder.layer.0.attention.attention.query */
+#define VIT_LAYER(from, to)                                                                        \
+    {from ".attention.attention.query.", to ".attention.q_proj."},                                 \
+    {from ".attention.attention.key.", to ".attention.k_proj."},                                   \
+    {from ".attention.attention.value.", to ".attention.v_proj."},                                 \
+    {from ".attention.output.dense.", to ".attention.o_proj."}
+#define VIT(prefix)                                                                                \
+    VIT_LAYER(prefix "encoder.layer.#", prefix "layers.#"),                                        \
+    {prefix "encoder.layer.#.intermediate.dense.", prefix "layers.#.mlp.fc1."},                    \
+    {prefix "encoder.layer.#.output.dense.", prefix "layers.#.mlp.fc2."},                          \
+    {prefix "encoder.layer.#.", prefix "layers.#."}
+
+static const struct vram_rename vit[] = {VIT("vit."), {NULL, NULL}};
+static const struct vram_rename vit_alone[] = {VIT(""), {NULL, NULL}};
+static const struct vram_rename dinov2[] = {
+    VIT_LAYER("dinov2.encoder.layer.#", "dinov2.encoder.layer.#"), {NULL, NULL}};
+static const struct vram_rename dinov2_alone[] = {
+    VIT_LAYER("encoder.layer.#", "encoder.layer.#"), {NULL, NULL}};
+
+/* Qwen2-VL of the hub: visual.blocks beside model.layers and lm_head */
+static const struct vram_rename qwen_vl[] = {
+    {"visual.", "model.visual."},
+    {"model.visual.", "model.visual."},
+    {"model.language_model.", "model.language_model."},
+    {"model.", "model.language_model."},
+    {NULL, NULL}};
+
+static const struct vram_rename audio_language[] = {
+    {"audio_tower.", "model.audio_tower."},
+    {"language_model.model.", "model.language_model."},
+    {"language_model.lm_head.", "lm_head."},
+    {"multi_modal_projector.", "model.multi_modal_projector."},
+    {NULL, NULL}};
+
+static const struct vram_rename mllama[] = {
+    {"vision_model.", "model.vision_model."},
+    {"language_model.model.", "model.language_model."},
+    {"language_model.lm_head.", "lm_head."},
+    {"multi_modal_projector.", "model.multi_modal_projector."},
+    {NULL, NULL}};
 /* the first BERT called a norm's weight and bias gamma and beta */
 static const struct vram_rename bert[] = {{".LayerNorm.gamma", ".LayerNorm.weight"},
                                           {".LayerNorm.beta", ".LayerNorm.bias"},
@@ -105,8 +145,14 @@ static const struct vram_naming rows[] = {
      original, two_layers, "mistral"},
     {"LlavaForConditionalGeneration", "llava", " llava ", " LlavaForConditionalGeneration ",
      vision_language, not_original, NULL},
+    {"VipLlavaForConditionalGeneration", "vipllava", " vipllava ",
+     " VipLlavaForConditionalGeneration ", vision_language, NULL, NULL},
     {"LlavaNextForConditionalGeneration", "llava_next", " llava_next ",
      " LlavaNextForConditionalGeneration ", vision_language, NULL, NULL},
+    {"LlavaOnevisionForConditionalGeneration", "llava_onevision", " llava_onevision ",
+     " LlavaOnevisionForConditionalGeneration ", vision_language, NULL, NULL},
+    {"Mistral3ForConditionalGeneration", "mistral3", " mistral3 ",
+     " Mistral3ForConditionalGeneration ", vision_language, NULL, NULL},
     {"PaliGemmaForConditionalGeneration", "paligemma", " paligemma ",
      " PaliGemmaForConditionalGeneration ", vision_language, NULL, NULL},
     {"LlamaForCausalLM", "llama", " llama ", " LlamaForCausalLM ", NULL, NULL, NULL},
@@ -118,7 +164,6 @@ static const struct vram_naming rows[] = {
     {"BertModel", "bert", " bert ", " BertModel ", bert_model, NULL, NULL},
     {"FalconForCausalLM", "falcon", " falcon ", " FalconForCausalLM ", NULL, NULL, NULL},
     {"Gemma2ForCausalLM", "gemma2", " gemma2 ", " Gemma2ForCausalLM ", NULL, NULL, NULL},
-    {"Gemma3ForCausalLM", "gemma3_text", " gemma3_text ", " Gemma3ForCausalLM ", NULL, NULL, NULL},
     {"GPT2LMHeadModel", "gpt2", " gpt2 ", " GPT2LMHeadModel ", gpt2, NULL, NULL},
     {"GPTNeoXForCausalLM", "gpt_neox", " gpt_neox ", " GPTNeoXForCausalLM ", gpt_neox, NULL, NULL},
     {"MixtralForCausalLM", "mixtral", " mixtral ", " MixtralForCausalLM ", mixtral, NULL, NULL},
@@ -154,6 +199,32 @@ static const struct vram_naming rows[] = {
      vision_only, NULL, NULL},
     {"CLIPTextModel", "clip_text_model", " clip_text_model ", " CLIPTextModel ", text_only, NULL,
      NULL},
+    {"Dinov2ForImageClassification", "dinov2", " dinov2 ", " Dinov2ForImageClassification ", dinov2,
+     NULL, NULL},
+    {"Dinov2Model", "dinov2", " dinov2 ", " Dinov2Model ", dinov2_alone, NULL, NULL},
+    {"ViTForImageClassification", "vit", " vit ", " ViTForImageClassification ", vit, NULL, NULL},
+    {"ViTModel", "vit", " vit ", " ViTModel ", vit_alone, NULL, NULL},
+    {"Qwen2VLForConditionalGeneration", "qwen2_vl", " qwen2_vl ",
+     " Qwen2VLForConditionalGeneration ", qwen_vl, NULL, NULL},
+    {"Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", " qwen2_5_vl ",
+     " Qwen2_5_VLForConditionalGeneration ", qwen_vl, NULL, NULL},
+    {"Idefics3ForConditionalGeneration", "idefics3", " idefics3 ",
+     " Idefics3ForConditionalGeneration ", NULL, NULL, NULL},
+    {"SmolVLMForConditionalGeneration", "smolvlm", " smolvlm ", " SmolVLMForConditionalGeneration ",
+     NULL, NULL, NULL},
+    {"InternVLForConditionalGeneration", "internvl", " internvl ",
+     " InternVLForConditionalGeneration ", vision_language, NULL, NULL},
+    {"Gemma3ForConditionalGeneration", "gemma3", " gemma3 ", " Gemma3ForConditionalGeneration ",
+     vision_language, NULL, NULL},
+    {"Gemma3ForCausalLM", "gemma3_text", " gemma3_text ", " Gemma3ForCausalLM ", NULL, NULL, NULL},
+    {"WhisperForConditionalGeneration", "whisper", " whisper ", " WhisperForConditionalGeneration ",
+     NULL, NULL, NULL},
+    {"Qwen2AudioForConditionalGeneration", "qwen2_audio", " qwen2_audio ",
+     " Qwen2AudioForConditionalGeneration ", audio_language, NULL, NULL},
+    {"MllamaForConditionalGeneration", "mllama", " mllama ", " MllamaForConditionalGeneration ",
+     mllama, NULL, NULL},
+    {"Blip2ForConditionalGeneration", "blip-2", " blip-2 ", " Blip2ForConditionalGeneration ",
+     NULL, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},

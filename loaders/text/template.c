@@ -74,10 +74,23 @@ static int param_decl(struct vram_parser *p, struct vram_decl *d)
     }
 }
 
-/* NAME[count] as i: CLASS(args) [using CONFIG] [component NAME] [input_embedding] [if condition] */
+/* `as 0`: what a torch.nn.Sequential calls it; `as here`: it has its parent's path */
+static int place(struct vram_parser *p, vram_sym *out)
+{
+    VRAM_TRY(vram_parse_next(p));
+    if (p->lex.token != VRAM_T_INT && !vram_parse_is_name(p, "here"))
+        return vram_lexer_fail(&p->lex, "expected a number or 'here'");
+    VRAM_TRY(vram_parse_intern(p, out));
+    return vram_parse_next(p);
+}
+
+/* NAME as 0: CLASS(args), NAME[count] as i: CLASS(args), then
+ * [using CONFIG] [component NAME] [input_embedding] [if condition] */
 static int child_decl(struct vram_parser *p, struct vram_decl *d, struct build_frame *frame)
 {
     VRAM_TRY(vram_parse_name(p, &d->name));
+    if (d->kind == VRAM_DECL_CHILD && vram_parse_is_name(p, "as"))
+        VRAM_TRY(place(p, &d->place));
     if (d->kind == VRAM_DECL_CHILDREN) {
         vram_sym loop = 0;
         VRAM_TRY(vram_parse_expect(p, "["));

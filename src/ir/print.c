@@ -175,6 +175,8 @@ static void child(struct vram_printer *p, const struct vram_decl *d)
         vram_print_expression(p, d->count - 1, VRAM_LEVEL_CHOICE);
         puts_of(p, "]");
     }
+    if (d->place)
+        vram_text_printf(p->out, " as %s", name_of(p, d->place));
     if (d->loop_slot) {
         puts_of(p, " as ");
         vram_print_slot(p, (uint32_t)d->loop_slot - 1, d->loop);

@@ -100,6 +100,7 @@ struct vram_decl {
     bool decay_set, decay;/* PARAM: weight decay said explicitly */
     uint16_t loop_slot;  /* CHILDREN: 1 + slot of the `as` variable; 0 = none */
     vram_sym loop;       /* its name */
+    vram_sym place;      /* CHILD: its name in paths, a number or `here`; 0 = its own name */
     vram_sym name;
     vram_sym component;  /* CHILD, CHILDREN: 0 = the parent's */
     uint32_t value;      /* ATTR: expression; CHILD(REN): CALL node that constructs */

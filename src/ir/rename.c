@@ -8,35 +8,61 @@
 /* of a star's number; rules of a list that may have stars */
 enum { digits = 6, max_rules = 64 };
 
-/* Does pattern match text from here on?  Its length in *taken. */
-static bool fits(const char *pattern, const char *text, size_t n, size_t *taken, int64_t *number)
+/* Where a pattern was found in a name. */
+struct found {
+    size_t at, taken;
+    int64_t number;     /* the star's; −1: none */
+    size_t kept, nkept; /* the digits of '#' */
+};
+
+static size_t count_digits(const char *text, size_t n)
 {
     size_t k = 0;
-    *number = -1;
+    while (k < n && k < digits && text[k] >= '0' && text[k] <= '9')
+        k++;
+    return k;
+}
+
+/* Does pattern match text from f->at on? */
+static bool fits(const char *pattern, const char *text, size_t n, struct found *f)
+{
+    size_t k = f->at;
+    f->number = -1;
+    f->kept = f->nkept = 0;
     for (const char *p = pattern; *p; p++) {
-        if (*p != '*') {
+        if (*p != '*' && *p != '#') {
             if (k == n || text[k++] != *p)
                 return false;
             continue;
         }
-        size_t first = k;
-        for (*number = 0; k < n && k - first < digits && text[k] >= '0' && text[k] <= '9'; k++)
-            *number = *number * 10 + (text[k] - '0');
-        if (k == first)
+        size_t length = count_digits(text + k, n - k);
+        if (!length)
             return false;
+        if (*p == '#') {
+            f->kept = k;
+            f->nkept = length;
+        }
+        for (size_t i = *p == '*' ? 0 : length; i < length; i++)
+            f->number = (i ? f->number * 10 : 0) + (text[k + i] - '0');
+        k += length;
     }
-    *taken = k;
+    f->taken = k - f->at;
     return true;
 }
 
-static bool find(const char *pattern, const char *text, size_t n, size_t *at, size_t *taken,
-                 int64_t *number)
+static bool find(const char *pattern, const char *text, size_t n, struct found *f)
 {
     size_t last = pattern[0] == '.' ? n : 0;
-    for (*at = 0; *at <= last; (*at)++)
-        if (fits(pattern, text + *at, n - *at, taken, number))
+    for (f->at = 0; f->at <= last; f->at++)
+        if (fits(pattern, text, n, f))
             return true;
     return false;
+}
+
+static char *put(char *to, const char *from, size_t n)
+{
+    memcpy(to, from, n);
+    return to + n;
 }
 
 static size_t length(const struct vram_syms *syms, vram_sym name)
@@ -49,25 +75,31 @@ static size_t length(const struct vram_syms *syms, vram_sym name)
 vram_sym vram_rename_path(struct vram_cx *cx, const struct vram_rename *rules, vram_sym name,
                           uint32_t *rule, int64_t *number)
 {
-    size_t n = length(cx->syms, name), at, taken;
+    size_t n = length(cx->syms, name);
     const char *text = vram_sym_text(cx->syms, name);
+    struct found f = {0};
     *number = -1;
     for (const struct vram_rename *r = rules; r && r->from; r++) {
-        if (!find(r->from, text, n, &at, &taken, number))
+        if (!find(r->from, text, n, &f))
             continue;
         *rule = (uint32_t)(r - rules);
-        size_t to = strlen(r->to), size = n - taken + to;
-        if (taken == to && !memcmp(text + at, r->to, to))
+        *number = f.number;
+        size_t to = strlen(r->to);
+        if (f.taken == to && !memcmp(text + f.at, r->to, to))
             return name;
-        char *path = vram_arena_alloc(cx->arena, size + 1);
+        const char *hash = strchr(r->to, '#');
+        size_t before = hash ? (size_t)(hash - r->to) : to, behind = hash ? to - before - 1 : 0;
+        size_t nkept = hash ? f.nkept : 0, size = n - f.taken + before + nkept + behind;
+        char *path = vram_arena_alloc(cx->arena, size + 1), *p = path;
         if (!path)
             return VRAM_SYM_NONE;
-        memcpy(path, text, at);
-        memcpy(path + at, r->to, to);
-        memcpy(path + at + to, text + at + taken, n - at - taken);
+        p = put(p, text, f.at);
+        p = put(p, r->to, before);
+        p = put(p, text + f.kept, nkept);
+        p = put(p, r->to + to - behind, behind);
+        put(p, text + f.at + f.taken, n - f.at - f.taken);
         return vram_sym_add(cx->syms, path, size, 0);
     }
-    *number = -1; /* a rule that did not fit may have left one */
     return name;
 }
 

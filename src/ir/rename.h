@@ -14,6 +14,8 @@
  *
  *     {".experts.*.w1.weight", ".experts.gate_up_proj"},
  *     {".experts.*.w3.weight", ".experts.gate_up_proj"},     [experts, rows of w1 and w3, columns]
+ *
+ * One '#' in `from` stands for a number as well, which `to` has again at its own '#'.
  */
 struct vram_rename {
     const char *from, *to; /* end of a list: from NULL */

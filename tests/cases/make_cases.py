@@ -63,16 +63,22 @@ def copy_into(x, start, y):
 
 def part(x, dim, start, length, step):
     end = start + (length - 1) * step + 1 if length else start
-    if start < 0 or length < 0 or end > x.shape[dim]:
+    size = x.shape[dim]
+    if start < -size or length < 0 or (end + size if start < 0 else end) > size:
         raise ValueError("Python would cut it short")
-    return slice(start, end, step)
+    return slice(start, end if start >= 0 or end < 0 else None, step)
 
 
 def refuse(text):
     raise ValueError(text)
 
 
+def host_index(shape):
+    return torch.zeros(shape[0], dtype=torch.int64, device="cpu")
+
+
 CONV = {3: F.conv1d, 4: F.conv2d, 5: F.conv3d}
+POOL = {3: F.avg_pool1d, 4: F.avg_pool2d}
 TANH = {None: "none", "none": "none", "tanh": "tanh"}
 OPS = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
@@ -93,6 +99,7 @@ OPS = {
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
+    "pad": lambda x, dim, n: F.pad(x, (0, 0) * (x.dim() - 1 - dim % x.dim()) + (0, n)),
     "unbind": lambda x, dim=0: x.unbind(dim),
     "split": lambda x, parts, dim: x.split(parts, dim),
     "linear": lambda x, w, b=None: F.linear(x, w, b),
@@ -103,6 +110,11 @@ OPS = {
     "sum": lambda x, dim=None, keep=True: x.sum(dim, keep) if dim is not None else x.sum(),
     "softmax": lambda x, dim=-1, dtype=None: F.softmax(x, dim, dtype=dtype),
     "log_softmax": lambda x, dim=-1, dtype=None: F.log_softmax(x, dim, dtype=dtype),
+    "norm": lambda x, dim=-1: x.norm(p=2, dim=dim, keepdim=True),
+    "logsigmoid": F.logsigmoid, "repeat": lambda x, *n: x.repeat(sizes(n[0], n[1:])),
+    "resize": lambda x, h, w: F.interpolate(x, size=(h, w), mode="bilinear", align_corners=False),
+    "columns": lambda x, n: F.unfold(x, n, stride=n),
+    "avg_pool": lambda x, n: POOL[x.dim()](x, n, n),
     "gather": lambda x, places: x.gather(-1, places), "copy_into": copy_into,
     "masked_fill": lambda x, mask: x.masked_fill(mask, 0.5),
     "as_complex": torch.view_as_complex, "as_real": torch.view_as_real,
@@ -114,7 +126,8 @@ OPS = {
     "embedding": lambda w, ids: F.embedding(ids, w), "cat": lambda xs, dim=0: torch.cat(xs, dim),
     "stack": lambda xs, dim=0: torch.stack(xs, dim),
     "masked_scatter": lambda x, mask, source: x.masked_scatter(mask, source),
-    "index": lambda x, shape, *i: x[i], "nll_loss": lambda x, target: F.nll_loss(x, target),
+    "index": lambda x, shape, *i: x[i or host_index(shape)],
+    "nll_loss": lambda x, target: F.nll_loss(x, target),
     "new": lambda shape, dtype: torch.empty(tuple(shape), dtype=dtype, device=DEVICE[0]),
     "strided": lambda x, shape, strides: x.as_strided(shape, strides),
     "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),

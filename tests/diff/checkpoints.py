@@ -13,8 +13,11 @@ import tempfile
 from common import Command, finish, shared
 
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2",
-            "qwen3", "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral",
-            "qwen3_moe", "falcon", "gemma3_text", "bert", "t5", "roberta", "deepseek_v2"}
+            "qwen3", "clip", "siglip", "vit", "dinov2", "qwen2_vl",
+            "qwen2_5_vl", "internvl", "idefics3", "smolvlm", "llava_onevision",
+            "gemma3", "gemma3_text", "mistral3", "whisper", "qwen2_audio", "mllama", "blip-2",
+            "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral",
+            "qwen3_moe", "falcon", "bert", "t5", "roberta", "deepseek_v2"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",
@@ -41,7 +44,7 @@ def rows():
     with open(shared("checkpoints", "index.csv"), newline="") as f:
         for row in csv.DictReader(f):
             wanted = (row["family"] in FAMILIES and not row["folder"].startswith("_") and
-                      not row["quantised"] and not row["adapter"] and "onevision" not in row["folder"]
+                      not row["quantised"] and not row["adapter"] and "@lmms-lab" not in row["folder"]
                       and "paligemma2" not in row["folder"])
             if wanted:
                 yield row
@@ -52,8 +55,10 @@ def by_column(report, row):
     counts = report["model"]["parameters"]["by_component"]
     # the top model's own parameters: image_newline with a head, logit scales with two encoders
     own = "projector_params" if row["family"].startswith("llava") else "decoder_params"
+    # classifiers of pictures count as vision there
+    column = dict(COLUMN, fusion=own, head="vision_params" if "vision" in counts else "decoder_params")
     for component, count in counts.items():
-        sums[own if component == "fusion" else COLUMN[component]] += count
+        sums[column[component]] += count
     sums["decoder_params"] += MORE.get(row["folder"], 0)
     moved = ELSEWHERE.get(row["folder"], 0)
     sums["projector_params"] -= moved

@@ -50,6 +50,7 @@ def settings(plan):
         out.append("optimizer.foreach=off")
     if plan.get("image_size"):
         out.append("image_size=%dx%d" % tuple(plan["image_size"]))
+    out.append("tiles=%d" % (plan.get("tiles") or 1))
     checkpointing = plan["gradient_checkpointing"]
     if checkpointing != "off":
         out.append("checkpointing=all")

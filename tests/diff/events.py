@@ -15,8 +15,8 @@ import sys
 
 from common import Command, finish, settings, shared
 
-TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-gemma2 tiny-gpt2 tiny-opt
-tiny-falcon tiny-mixtral tiny-bert tiny-t5""".split()
+TINY = """tiny-llava-1.5 tiny-paligemma tiny-llama tiny-qwen3 tiny-vit tiny-qwen2.5-vl tiny-internvl3
+tiny-smolvlm tiny-gemma3 tiny-gemma2 tiny-gpt2 tiny-opt tiny-falcon tiny-mixtral tiny-bert tiny-t5""".split()
 
 
 def cases():

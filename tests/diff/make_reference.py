@@ -4,16 +4,19 @@
 Needs an interpreter with torch and transformers, and the training oracle beside the project
 (../shared/oracle).  Draws plans over small configs of the known families and their odd variants, runs
 each, and writes OUT/NAME.json (config and plan) and OUT/NAME.events.gz (`a BYTES`, `f NUMBER`,
-`p PHASE`; storages are numbered in order of allocation).  Families of tests/templates are run when
-they are named.  What is kept in reference/ is replayed by
-reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.
+`p PHASE`; storages are numbered in order of allocation).  What is kept in reference/ is replayed by
+reference.py; a campaign compares everything: `reference.py VRAMCAST OUT`.  Families of tests/templates are run when
+they are named.  CONFIG names one of those
+below, or one that a case in reference/ or OUT has (NAME-SEED-NUMBER.json: {"config": ...}).
 """
 import copy
 import functools
+import glob
 import gzip
 import json
 import os
 import random
+import re
 import sys
 import time
 
@@ -70,8 +73,44 @@ VARIANTS = {
                                        "projector_hidden_act": "relu"}),
 }
 
+# model_type: what its inputs have
+TEXT = {"seq_len": [64, 64, 96, 50]}
+PICTURES = dict(TEXT, images=[1, 1, 1, 2, 0])
+ALWAYS = dict(TEXT, images=[1, 1, 2])  # where a batch without pictures is not run
+INPUTS = {
+    "llava": PICTURES, "vipllava": PICTURES, "paligemma": PICTURES,
+    "gemma3": dict(PICTURES, seq_len=[96, 128]),
+    "llava_next": dict(PICTURES, seq_len=[200, 256]),
+    "qwen2_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[56, 84], [140, 112], [84, 84]]),
+    "qwen2_5_vl": dict(PICTURES, seq_len=[96, 130], image_size=[[112, 140], [196, 84], [56, 56]]),
+    "internvl": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 2, 3]),
+    "idefics3": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 3]),
+    "smolvlm": dict(ALWAYS, seq_len=[128, 200], tiles=[1, 4]),
+    "llava_onevision": {"seq_len": [300, 400], "images": [1],
+                        "image_size": [[112, 112], [200, 100], [56, 170], [300, 220]]},
+    "blip-2": ALWAYS,
+    "mllama": ALWAYS, "qwen2_audio": {"seq_len": [40, 64], "images": [1]},
+    "whisper": {"seq_len": [12, 32]},
+    "clip": {"seq_len": [16, 12]}, "siglip": {"seq_len": [16, 12]},
+    "vit": {}, "dinov2": {"image_size": [None, [96, 80]]},
+}
+PARTS = ("vision", "audio", "projector", "decoder")
+HEADED = ("vit", "dinov2")
+GENERATE = """llama mistral qwen2 qwen3 gemma llava llava_next gemma3_text gemma3 internvl idefics3 smolvlm
+llava_onevision mistral3 vipllava""".split()
 
-def configs():
+
+def inputs_of(config):
+    vision = config.get("vision_config", {})
+    if vision.get("model_type") == "pixtral":  # whole patches that are not shrunk
+        unit = vision["patch_size"] * config.get("spatial_merge_size", 1)
+        most = vision["image_size"] // unit * unit
+        half = vision["image_size"] // unit // 2 * unit
+        return dict(ALWAYS, image_size=[[most, half], [half, most], [half, half]])
+    return INPUTS.get(config["model_type"], TEXT)
+
+
+def configs(out_folder):
     out = {}
     for family in FAMILIES:
         out[family] = tiny.shrink(json.load(open(shared("golden", "train", family, "config.json"))))
@@ -87,6 +126,11 @@ def configs():
     for name, (family, cls) in towers.items():
         vision = {k: v for k, v in out[family]["vision_config"].items() if k != "vision_use_head"}
         out["tower-" + name] = dict(vision, architectures=[cls])
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference")
+    for path in glob.glob(here + "/*-*-*.json") + glob.glob(out_folder + "/*-*-*.json"):
+        name = re.sub(r"-\d+-\d+\.json$", "", os.path.basename(path))
+        if name not in out:
+            out[name] = json.load(open(path))["config"]
     out.update(small.SMALL)
     return out
 
@@ -176,12 +220,18 @@ def packed(make_model, weights):
     return run
 
 
-def draw_training(rng, pictures, head=True):
+def draw_training(rng, config, inputs, head=True):
     modes = ["full", "frozen", "lora"]
-    if pictures:
-        train = {part: rng.choice(modes) for part in ("vision", "projector", "decoder")}
+    if "images" in inputs:
+        unused = "vision" if config["model_type"] == "qwen2_audio" else "audio"
+        train = {part: rng.choice(modes) for part in PARTS if part != unused}
         if set(train.values()) == {"frozen"}:
             train["decoder"] = "full"
+        return train
+    if inputs is not TEXT:
+        train = {"default": rng.choice(["full", "lora"])}
+        if config["model_type"] in HEADED:
+            train["head"] = "full"
         return train
     train = {"default": rng.choice(["full", "lora"])}
     if head and rng.random() < 0.2:
@@ -189,24 +239,25 @@ def draw_training(rng, pictures, head=True):
     return train
 
 
-def draw(rng, name, generation=0.1):
-    pictures = "llava" in name or "paligemma" in name
-    plan = {"micro_batch": rng.choice([1, 1, 2, 3]), "seq_len": rng.choice([64, 64, 96, 50]),
-            "precision": rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
-                                     "bf16-autocast"]),
-            "attention": rng.choice(["flash", "flash", "efficient", "eager", "math"])}
+def draw(rng, name, config, generation=0.1):
+    inputs = inputs_of(config)
+    plan = {"micro_batch": rng.choice([1, 1, 2, 3])}
+    if "seq_len" in inputs:
+        plan["seq_len"] = rng.choice(inputs["seq_len"])
+    plan.update(precision=rng.choice(["bf16", "bf16", "fp32", "bf16-mixed", "fp16-mixed",
+                                      "bf16-autocast"]),
+                attention=rng.choice(["flash", "flash", "efficient", "eager", "math"]))
     if "moe" in name or "mixtral" in name or "a3b" in name:  # fake grouped products are of bf16
         plan["precision"] = rng.choice(["bf16", "bf16-autocast"])
-    if "next" in name:
-        plan["seq_len"] = rng.choice([200, 256])
-    if pictures:
-        plan["images"] = rng.choice([1, 1, 1, 2, 0])
+    for key in ("images", "image_size", "tiles"):
+        if key in inputs:
+            plan[key] = rng.choice(inputs[key])
     if rng.random() < 0.08:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1)
-    if rng.random() < generation and "paligemma" not in name and "tower" not in name:
+    if rng.random() < generation and config["model_type"] in GENERATE:
         return dict(plan, mode="infer", precision=rng.choice(["bf16", "fp32"]), steps=1,
                     micro_batch=rng.choice([2, 3]), new_tokens=rng.choice([1, 2, 5, 9]))
-    train = draw_training(rng, pictures, head="distil" not in name)  # the oracle knows no head there
+    train = draw_training(rng, config, inputs, head="distil" not in name)  # the oracle knows no head there
     plan.update(steps=rng.choice([1, 2, 2, 3]), train=train, clip_grad=rng.random() < 0.8,
                 gradient_checkpointing=rng.choice(["off", "off", "on", "reentrant"]),
                 optimizer=rng.choice(["adamw_fused", "adamw_foreach", "sgd", "sgd_momentum",
@@ -245,7 +296,7 @@ def compact(source, target, without=None):
 
 def main():
     seed, seconds, out = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
-    every = configs()
+    every = configs(out)
     names = sys.argv[4:] or list(every)
     every.update(small.USERS)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
@@ -254,7 +305,7 @@ def main():
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
         name = rng.choice(names)
-        plan = draw(rng, name)
+        plan = draw(rng, name, every[name])
         made += 1
         to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
         json.dump(every[name], open(work, "w"))

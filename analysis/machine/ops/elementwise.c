@@ -438,6 +438,8 @@ static const struct vram_op_row elementwise_rows[] = {
     {"silu", "x", "", "x", "one output each way", "derivatives.yaml silu", activation, ""},
     {"gelu", "x approximate?", "", "x", "one output each way", "derivatives.yaml gelu", activation,
      ""},
+    {"logsigmoid", "x", "", "x", "one output each way", "derivatives.yaml log_sigmoid_forward",
+     activation, ""},
     {"dropout", "x p", "", "a mask of one byte per element",
      "output and mask; nothing for p = 0 or in evaluation", "derivatives.yaml native_dropout",
      dropout, ""},

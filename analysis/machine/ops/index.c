@@ -79,6 +79,41 @@ static bool cat(VRAM_OP)
         vram_end_one(m, n, vram_new(m, shape, xs[0]->rank, common_dtype(xs, box->n), NULL), false), out);
 }
 
+/* ---- repeat ------------------------------------------------------------------------------- */
+
+/* a sum for each new dimension, from the front, then one over the copies */
+static void repeat_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    const struct vram_meta *meta = &n->meta[0];
+    struct vram_handle *x = vram_hold(g[0]);
+    enum vram_dtype d = (enum vram_dtype)x->dtype;
+    if (meta->rank == x->rank && !memcmp(meta->shape, x->shape, (size_t)x->rank * sizeof *x->shape)) {
+        out[0] = x; /* repeated once: nothing to sum */
+        return;
+    }
+    while (x->rank > meta->rank)
+        vram_replace(m, &x, vram_new(m, x->shape + 1, x->rank - 1, d, NULL));
+    vram_replace(m, &x, vram_new(m, meta->shape, meta->rank, d, NULL));
+    out[0] = x;
+}
+
+static bool repeat(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int64_t times[VRAM_MAX_RANK], shape[VRAM_MAX_RANK];
+    int rank = vram_arg_dims(m, row, a, 1, times), pad = rank - x->rank;
+    if (pad < 0)
+        vram_throw(m, VRAM_E_CONFLICT, "repeat needs a number for each dimension");
+    for (int i = 0; i < rank; i++)
+        if (times[i] < 0 || !vram_mul_i64(times[i], i < pad ? 1 : x->shape[i - pad], &shape[i]))
+            vram_throw(m, VRAM_E_RANGE, "a repetition below zero or too large");
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, repeat_backward);
+    return vram_result(
+        vram_end_one(m, n, vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL), false), out);
+}
+
 /* ---- stack -------------------------------------------------------------------------------- */
 
 static void unstack_backward(VRAM_FORMULA)
@@ -165,6 +200,15 @@ static bool masked_scatter(VRAM_OP)
 
 /* ---- index: rows by int64 tensors --------------------------------------------------------- */
 
+/* An index on the host goes to the card for the time of the call (TensorAdvancedIndexing.cpp). */
+static void visit(struct vram_machine *m, int64_t rows)
+{
+    struct vram_handle *ids = NULL;
+    if (m->card && rows)
+        ids = vram_new(m, &rows, 1, VRAM_DT_I64, NULL);
+    vram_drop(m, ids);
+}
+
 /* zeros of the source; a real run scatters into them, the oracle makes a second tensor */
 static void index_backward(VRAM_FORMULA)
 {
@@ -172,11 +216,13 @@ static void index_backward(VRAM_FORMULA)
     const struct vram_meta *meta = &n->meta[0];
     enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
     out[0] = vram_new(m, meta->shape, meta->rank, d, NULL);
+    visit(m, n->arg[0]);
     if (!m->card)
         vram_replace(m, &out[0], vram_new(m, meta->shape, meta->rank, d, NULL));
 }
 
-/* index(x, shape, i, j ...): the result's shape is said, the indices are kept */
+/* index(x, shape, i, j ...): the result's shape is said, the indices are kept; without, the index of
+ * the rows is on the host */
 static bool index_op(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *ids[4];
@@ -187,11 +233,15 @@ static bool index_op(VRAM_OP)
     int rank = vram_arg_dims(m, row, list, 0, shape), nids = 0;
     for (int i = 2; i < 6 && a[i].kind != VRAM_V_NONE; i++)
         ids[nids++] = vram_arg(m, row, a, i);
+    int64_t rows = nids == 0 && rank > 0 ? shape[0] : 0;
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){&x, 1, ids, nids, 0, index_backward}))
         return true;
-    return vram_result(
-        vram_end_one(m, n, vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL), false), out);
+    if (n)
+        n->arg[0] = rows;
+    struct vram_handle *o = vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL);
+    visit(m, rows);
+    return vram_result(vram_end_one(m, n, o, false), out);
 }
 
 /* ---- gather: one entry a place, along the last dimension ---------------------------------- */
@@ -249,6 +299,8 @@ static const struct vram_op_row index_rows[] = {
      "derivatives.yaml embedding", embedding, ""},
     {"cat", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
      "derivatives.yaml cat", cat, ""},
+    {"repeat", "x n a? b? c? d? e? f? g? h?", "", "nothing", "a copy; backward the sum",
+     "derivatives.yaml repeat", repeat, ""},
     {"stack", "xs dim", "", "nothing", "one tensor; backward views of the gradient",
      "derivatives.yaml stack", stack, ""},
     {"masked_scatter", "x mask source", "", "the mask",
@@ -260,8 +312,8 @@ static const struct vram_op_row index_rows[] = {
     {"copy_into", "x start y", "", "nothing",
      "nothing: a part of x; backward the whole, and the part once or twice",
      "torch/csrc/autograd/functions/tensor.cpp CopySlices", copy_into, ""},
-    {"index", "x shape i j? k? l?", "", "the indices",
-     "the gathered rows; backward zeros of the source", "derivatives.yaml index.Tensor", index_op,
-     ""},
+    {"index", "x shape i? j? k? l?", "", "the indices, unless they are on the host",
+     "the gathered rows; backward zeros of the source",
+     "derivatives.yaml index.Tensor", index_op, ""},
 };
 const struct vram_op_family vram_ops_index = {index_rows, sizeof index_rows / sizeof *index_rows};

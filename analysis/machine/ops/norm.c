@@ -8,14 +8,18 @@
 
 /* ---- layer_norm: one joint formula keeps everything --------------------------------------- */
 
+/* The kernel writes rows one behind another; fake fp32 tensors have the layout of the last product,
+ * of rstd and the gradient. */
 static void layer_norm_backward(VRAM_FORMULA)
 {
+    bool follows = !m->card && s[1]->dtype == VRAM_DT_F32;
     for (int i = 0; i < 3; i++) {
         const struct vram_meta *meta = &n->meta[i];
         enum vram_dtype d = i == 0 ? (enum vram_dtype)s[1]->dtype : (enum vram_dtype)meta->dtype;
-        out[i] = vram_needs(n, i) ? vram_new(m, meta->shape, meta->rank, d, NULL) : NULL;
+        out[i] = !vram_needs(n, i)      ? NULL
+                 : i == 0 && follows    ? vram_elt2(m, d, s[4], g[0])
+                                        : vram_new(m, meta->shape, meta->rank, d, NULL);
     }
-    VRAM_UNUSED(g);
 }
 
 /* the output and the fp32 mean and rstd of every row */
@@ -120,6 +124,31 @@ static bool sum(VRAM_OP)
     return reduce(m, row, a, out, m->autocast ? VRAM_DT_F32 : dtype, sum_backward);
 }
 
+/* ---- norm --------------------------------------------------------------------------------- */
+
+/* x over the norm, where that is not 0, times the gradient */
+static void norm_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(n);
+    struct vram_handle *q = vram_elt2(m, vram_promote(s[0], s[1]), s[0], s[1]);
+    struct vram_handle *zero = vram_elt1(m, VRAM_DT_BOOL, s[1]);
+    out[0] = vram_elt2(m, vram_promote(g[0], q), g[0], q);
+    vram_drop(m, zero);
+    vram_drop(m, q);
+}
+
+/* The Euclidean norm of one dimension, which stays.  Autocast tells the kernel the wide dtype. */
+static bool norm(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int d = vram_arg_dim(m, row, a, 1, -1, x);
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, &x, 1, 1, norm_backward}))
+        return true;
+    enum vram_dtype dtype = m->autocast ? VRAM_DT_F32 : (enum vram_dtype)x->dtype;
+    return vram_result(vram_end_one(m, n, reduced(m, x, d, true, dtype), true), out);
+}
+
 /* ---- softmax ------------------------------------------------------------------------------ */
 
 static void softmax_backward(VRAM_FORMULA)
@@ -166,6 +195,9 @@ static const struct vram_op_row norm_rows[] = {
     {"mean", "x dim? keep?", "", "nothing", "the mean; backward one full-size division",
      "derivatives.yaml mean", mean, ""},
     {"sum", "x dim? keep?", "fp32", "nothing", "the sum; backward a view", "derivatives.yaml sum", sum, ""},
+    {"norm", "x dim?", "fp32", "x and the norm",
+     "the norm; backward x over it, a bool a row, the product", "derivatives.yaml linalg_vector_norm",
+     norm, ""},
     {"softmax", "x dim? dtype?", "fp32", "its result",
      "one output each way; from fp16 to fp32 inside the kernel", "derivatives.yaml _softmax",
      softmax, ""},

@@ -241,14 +241,18 @@ static void alias_backward(VRAM_FORMULA)
     out[0] = vram_hold(g[0]);
 }
 
-/* x[:, a:b]: Python's indexing makes no slice of everything, only an alias */
+/* x[:, a:b]: Python's indexing makes no slice of everything, only an alias; it looks at a as it is
+ * written, so that a start from the end (x[:, -n:]) is always a slice */
 static bool slice(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
     int d = vram_arg_dim(m, row, a, 1, 0, x);
     int64_t start = vram_arg_int(m, row, a, 2, 0), length = vram_arg_int(m, row, a, 3, 0);
     int64_t step = vram_arg_int(m, row, a, 4, 1);
-    if (start == 0 && length == x->shape[d] && step == 1) {
+    bool from_end = start < 0 && start >= -x->shape[d];
+    if (from_end)
+        start += x->shape[d];
+    if (!from_end && start == 0 && length == x->shape[d] && step == 1) {
         struct vram_tape_node *n;
         vram_begin_plain(m, &n, &x, 1, alias_backward);
         x = vram_alias(m, x, x->shape, x->stride, x->rank, true);
@@ -522,7 +526,7 @@ static const struct vram_op_row view_rows[] = {
     {"permute", "x dims a? b? c? d? e? f? g? h?", "", "nothing", "nothing",
      "derivatives.yaml permute", permute, ""},
     {"slice", "x dim start length step?", "", "nothing",
-     "nothing; backward zeros of the whole input, nothing if it is taken whole",
+     "nothing; backward zeros of the whole input, nothing if it is taken whole from 0 on",
      "derivatives.yaml slice_backward, python_variable_indexing.cpp", slice, ""},
     {"select", "x dim index", "", "nothing", "nothing; backward zeros of the whole input",
      "derivatives.yaml select_backward", select_, ""},

@@ -425,7 +425,7 @@ class Input(Case):
         for source, parts in [(LLAVA, {"text_config__model_type": "mamba"}),
                               (LLAVA, {"text_config": {"model_type": "rwkv"}}),
                               (LLAVA, {"text_config": {"model_type": "jamba"}}),
-                              (LLAVA, {"vision_config__model_type": "dinov2"}),
+                              (LLAVA, {"vision_config__model_type": "convnext"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "mamba"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "llama"})]:
             model = self.config(**self.patched(source, **parts))
@@ -676,7 +676,7 @@ class Text(Case):
         self.assertIn("images=1", text)
 
     def test_equal_parts_once(self):
-        text = self.answer("predict", self.config(model_type="clip", architectures=["CLIPModel"]), code=4)
+        text = self.answer("predict", self.config(model_type="clip", architectures=["CLIPModel"]))
         self.assertEqual(text.count("projector Linear"), 1)
         self.assertEqual(text.count("vision CLIPVisionModel"), 1)
 

@@ -18,19 +18,35 @@ CASES = {  # model_type -> further configurations to try
     "llava_next": [{"text_config": {"model_type": "mistral"}, "vision_config": {}}],
     "paligemma": [{"text_config": {}, "vision_config": {"image_size": 448, "patch_size": 14}}],
     "clip": [{"text_config": {"hidden_size": 64, "num_attention_heads": 4},
-              "vision_config": {"image_size": [336, 336]}}],
+              "vision_config": {"image_size": [336, 336]}},
+             {"text_config": {"eos_token_id": 2, "hidden_size": 64},
+              "text_config_dict": {"hidden_size": 128, "projection_dim": 32}}],
     "clip_vision_model": [], "clip_text_model": [], "siglip": [], "siglip_vision_model": [],
     "siglip_text_model": [], "llama": [{"hidden_size": 2048, "num_attention_heads": 16}],
     "mistral": [{"head_dim": None, "hidden_size": 1024}],
     "qwen2": [{"use_sliding_window": True, "num_key_value_heads": None}],
     "qwen3": [{"head_dim": 64, "use_sliding_window": True}], "gemma": [{"hidden_act": "gelu"}],
     "pixtral": [{"hidden_size": 512}],
+    "vit": [{"id2label": {"0": "a", "1": "b", "2": "c"}, "hidden_size": 96}], "dinov2": [],
+    "qwen2_vl": [{"hidden_size": 1536, "num_attention_heads": 12, "use_sliding_window": True,
+                  "vision_config": {"embed_dim": 64, "model_type": "qwen2_vl"}}],
+    "internvl": [{"vision_config": {"image_size": [56, 56], "norm_type": "rms_norm"}}],
+    "idefics3": [{"text_config": {"model_type": "mistral"}, "vision_config": {"image_size": 364}}],
+    "gemma3": [{"text_config": {"hidden_size": 64}, "vision_config": {"vision_use_head": False}}],
+    "gemma3_text": [{"sliding_window": 512}],
+    "mistral3": [{"text_config": {"model_type": "mistral"}, "vision_config": {"hidden_size": 512}}],
+    "whisper": [{"d_model": 64}], "qwen2_audio": [{"text_config": {"hidden_size": 64}}],
+    "mllama": [{"text_config": {"num_hidden_layers": 8}, "vision_config": {"hidden_size": 640}}],
+    "blip-2": [{"vision_config": {"hidden_size": 64}, "text_config": {"hidden_size": 240}}],
+    "vipllava": [{"vision_feature_layer": [-2, 3], "text_config": {"hidden_size": 64}}],
+    "smolvlm": [], "llava_onevision": [{"vision_aspect_ratio": "anyres_max_4", "text_config": {}}],
+    "qwen2_5_vl": [{"text_config": {"tie_word_embeddings": True}, "vision_config": {"depth": 2}}],
     "bloom": [{"n_embed": 128, "n_layer": 3}], "mpt": [{"d_model": 128, "attn_config": {"clip_qkv": 8.0}}],
     "gemma2": [{"query_pre_attn_scalar": 128}], "gpt2": [{"n_embd": 64, "n_layer": 3, "n_head": 2, "n_positions": 99}],
     "gpt_neox": [{"rotary_pct": 0.5}], "opt": [{"hidden_size": 1152}],
     "phi": [{"num_key_value_heads": 8}], "phi3": [{"num_key_value_heads": 8}],
     "mixtral": [{"num_experts": 4}], "qwen2_moe": [{"use_sliding_window": True}],
-    "qwen3_moe": [{"num_local_experts": 16, "use_sliding_window": True}], "gemma3_text": [],
+    "qwen3_moe": [{"num_local_experts": 16, "use_sliding_window": True}],
     "falcon": [{"n_embed": 128, "num_attention_heads": 8}], "bert": [],
     "t5": [{"d_model": 64, "num_layers": 3, "num_heads": 2, "d_kv": 8}],
     "olmo": [{"num_key_value_heads": 8}], "olmo2": [], "granite": [], "starcoder2": [],
@@ -41,8 +57,10 @@ CASES = {  # model_type -> further configurations to try
     "deepseek_v3": [{"num_local_experts": 16}],
 }
 FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mistral", "qwen2", "qwen3",
-            "clip", "siglip", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral", "qwen3_moe",
-            "falcon", "gemma3_text", "deepseek_v2"}
+            "clip", "siglip", "vit", "dinov2", "qwen2_vl", "qwen2_5_vl", "internvl", "idefics3", "smolvlm",
+            "llava_onevision", "gemma3", "gemma3_text", "mistral3", "whisper",
+            "qwen2_audio", "mllama", "blip-2", "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral", "qwen3_moe",
+            "falcon", "deepseek_v2"}
 
 
 def lines(dump, path):
@@ -102,7 +120,7 @@ def check_paths(dump, shared, top):
     subprocess.run([sys.executable, os.path.join(source, "materialize.py"), source, top], check=True)
     with open(os.path.join(source, "index.csv"), newline="") as f:
         rows = [r for r in csv.DictReader(f) if r["family"] in FAMILIES and not r["quantised"] and not r["adapter"]
-                and not re.search("onevision|paligemma2|^_layouts", r["folder"])]
+                and not re.search("@lmms-lab|paligemma2|^_layouts", r["folder"])]
     for r in rows:
         out, ours = lines(dump, os.path.join(top, r["folder"])), {}
         for line in out:

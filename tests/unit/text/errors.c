@@ -179,6 +179,7 @@ static void definitions(void **state)
         {"module A:\n  param w@\n", "expected '['"},
         {"module A:\n  param w[1] fp32 @fp32\n", "expected 'decay', 'no_decay' or 'if'"},
         {"module A:\n  child a@\n", "expected ':'"},
+        {"module A:\n  child a as @b: B()\n", "expected a number or 'here'"},
         {"module A:\n  child a: @B\n", "expected CLASS(...) behind ':'"},
         {"module A:\n  child a: @B() + 1\n", "expected CLASS(...) behind ':'"},
         {"module A:\n  children a@: B()\n", "expected '['"},

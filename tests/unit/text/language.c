@@ -58,6 +58,14 @@ static void declarations(void **state)
          "{}",
          "p.w[2, 3] fp32\np.v[3] fp32\nq.w[2, 3] fp32\nq.v[7] fp32\n"
          "r.0.w[0, 0] fp32\nr.0.v[0] fp32\nr.1.w[1, 1] fp32\nr.1.v[1] fp32\n"},
+        {"module Own:\n"
+         "  param e[5]\n"
+         "module M:\n"
+         "  child first as 0: Linear(1, 2, bias=false)\n"
+         "  child own as here: Own() component projector\n"
+         "  child last as 2: Linear(2, 3, bias=false)\n"
+         "  tie last.weight = first.weight if config.tied\n",
+         "{'tied': false}", "0.weight[2, 1] fp32\ne[5] fp32\n2.weight[3, 2] fp32\n"},
         /* own parameters come before those of children, wherever they stand */
         {"module M:\n"
          "  child a: Linear(1, 2)\n"
