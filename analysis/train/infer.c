@@ -145,7 +145,7 @@ static struct vram_box *cache_of(struct vram_loop *l, struct vram_value out)
             !strcmp(vram_sym_text(l->m.cx->syms, out.u.box->keys[i]), "cache") && v.u.box->n > 1)
             return v.u.box;
     }
-    vram_throw(&l->m, VRAM_E_ARGUMENT, "kv_tokens: this model keeps no cache");
+    vram_throw(&l->m, VRAM_E_ARGUMENT, "kv_tokens: no template says how this model generates");
 }
 
 /* Steps evenly over the tokens to come; the last one is the last token's. */
@@ -248,7 +248,7 @@ void vram_loop_infer(struct vram_loop *l)
     struct generation g = {.l = l, .length = l->s->seq};
     struct vram_call call;
     if (l->s->kv_tokens && !takes(l, "cache"))
-        vram_throw(m, VRAM_E_ARGUMENT, "kv_tokens: this model keeps no cache");
+        vram_throw(m, VRAM_E_ARGUMENT, "kv_tokens: no template says how this model generates");
     vram_phase(m, "forward");
     vram_loop_cublas(l, 1, 1);
     struct vram_value b = vram_loop_batch(l);
