@@ -152,15 +152,15 @@ static vram_dim one_side(struct vram_op *op, vram_dim n)
                         vram_onnx_num(op, 1));
 }
 
-/* [mel bins, floor(dft/2) + 1] */
+/* [floor(dft/2) + 1, mel bins] */
 static int mel_matrix(struct vram_op *op)
 {
     uint8_t dtype;
     vram_dim dims[2], dft;
     VRAM_TRY(vram_onnx_dtype_attr(op, "output_datatype", VRAM_DT_F32, &dtype));
-    VRAM_TRY(size_input(op, 0, "mel", &dims[0]));
+    VRAM_TRY(size_input(op, 0, "mel", &dims[1]));
     VRAM_TRY(size_input(op, 1, "dft", &dft));
-    dims[1] = one_side(op, dft);
+    dims[0] = one_side(op, dft);
     VRAM_TRY(vram_op_check(op));
     return vram_op_out_dims(op, 0, dtype, dims, 2);
 }
