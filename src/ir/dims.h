@@ -4,7 +4,9 @@
  * canonical expression, so that equal expressions are the same id:
  *
  *     a sum of products with 64-bit coefficients over atoms, in a fixed order
- *     atoms: a symbol · floor(a/b) · ceil(a/b) · a mod b · min(a, b) · max(a, b), of such sums
+ *     atoms: a symbol · floor(a/b) · a mod b · min(a, b) · max(a, b), of such sums
+ *
+ * ceil(a/b) is floor((a + b - 1)/b), or −floor(−a/b) where the sign of b is open.  A divisor is not 0: b // b is 1.
  *
  * Canonical means: equal by +, −, * is equal by id, and what can be decided is (6*b // 3 is 2*b,
  * (2*b + 1) // 2 is b, b % 1 is 0, max(b, 0) is b when b ≥ 0).  Every symbol has a range, 0 to 2^62 unless said
@@ -30,6 +32,8 @@
 typedef uint32_t vram_dim;
 #define VRAM_DIM_UNKNOWN 0u
 
+#define VRAM_DIM_HIGHEST (INT64_C(1) << 62) /* of a symbol of which nothing is said */
+
 enum { VRAM_DIM_TERMS = 64 }; /* products of one sum, and factors of one product */
 
 enum vram_dim_broken { VRAM_DIM_FINE, VRAM_DIM_OVERFLOW, VRAM_DIM_ZERO_DIVISION, VRAM_DIM_NO_MEMORY };
@@ -46,6 +50,10 @@ vram_dim vram_dim_int(struct vram_dims *dims, int64_t n);
 vram_dim vram_dim_symbol(struct vram_dims *dims, vram_sym name);
 /* A new symbol, for a size that depends on data; its name is stem, or stem_1 … when that is taken. */
 vram_dim vram_dim_fresh(struct vram_dims *dims, const char *stem, int64_t low, int64_t high);
+/* A new symbol that stands for no data, named likewise. */
+vram_dim vram_dim_fresh_input(struct vram_dims *dims, const char *stem);
+/* Gives a symbol another name; false when that one is taken. */
+bool vram_dim_rename(struct vram_dims *dims, vram_dim symbol, vram_sym name);
 /* low ≤ symbol ≤ high from now on; call before the symbol is used. */
 void vram_dim_bound(struct vram_dims *dims, vram_dim symbol, int64_t low, int64_t high);
 
@@ -64,6 +72,12 @@ vram_dim vram_dim_exact(struct vram_dims *dims, vram_dim a, vram_dim b);
 
 bool vram_dim_is_int(const struct vram_dims *dims, vram_dim a, int64_t *out);
 bool vram_dim_is_symbol(const struct vram_dims *dims, vram_dim a, vram_sym *name);
+/* Does it depend on a symbol that vram_dim_fresh made? */
+bool vram_dim_on_data(const struct vram_dims *dims, vram_dim a);
+/* Calls each for the symbols in a, one that stands twice perhaps twice; stops at what is not 0 and returns it. */
+int vram_dim_symbols(const struct vram_dims *dims, vram_dim a, int (*each)(void *ctx, vram_dim symbol), void *ctx);
+/* How many symbols and operations there are: a number that grows when one is made. */
+size_t vram_dims_count(const struct vram_dims *dims);
 /* Its range; INT64_MIN / INT64_MAX where it has no end. */
 void vram_dim_range(const struct vram_dims *dims, vram_dim a, int64_t *low, int64_t *high);
 
@@ -78,6 +92,9 @@ struct vram_dim_binding {
     vram_dim value; /* a number or any expression */
 };
 vram_dim vram_dim_bind(struct vram_dims *dims, vram_dim a, const struct vram_dim_binding *at, size_t n);
+/* a = c·symbol + rest with a number c and no symbol in the rest: what the symbol is where a is value.
+ * UNKNOWN where a is not so, or the value does not divide. */
+vram_dim vram_dim_solve(struct vram_dims *dims, vram_dim a, vram_dim symbol, vram_dim value);
 
 /* "batch*(seq+576)": numbers, names, + - * // % ( ), min(a, b), max(a, b), in Python's grammar and
  * precedence; a name that is no identifier stands in backquotes.  parse(print(a)) is a. */
