@@ -44,7 +44,7 @@ static int range_count(struct vram_op *op, struct vram_element start, struct vra
 static struct vram_element scalar(struct vram_op *op, uint32_t i)
 {
     struct vram_onnx_grid g;
-    return vram_onnx_value(op, i, &g) && g.n == 1 ? op->in[i]->value[0] : vram_element_unknown;
+    return vram_onnx_value(op, i, &g) && g.n == 1 ? vram_op_value(op, op->in[i])[0] : vram_element_unknown;
 }
 
 int vram_onnx_range(struct vram_op *op, const struct vram_info *delta)
