@@ -23,7 +23,7 @@ enum cli_exit {
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum cli_option_id { CLI_HELP, CLI_FORMAT, CLI_OUTPUT, CLI_TEMPLATES, CLI_STRICT, CLI_PLAN,
-                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_OPTIONS };
+                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_CLAIMS, CLI_OPTIONS };
 
 struct cli_option {
     enum cli_option_id id;
@@ -66,7 +66,7 @@ struct cli_command {
     const struct cli_option *options;
     int (*run)(const struct cli_args *args); /* an enum cli_exit */
 };
-extern const struct cli_command cli_predict, cli_inspect, cli_explain, cli_list;
+extern const struct cli_command cli_predict, cli_inspect, cli_explain, cli_list, cli_shapes;
 
 /* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */

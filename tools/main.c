@@ -10,7 +10,8 @@
 #include "output/page.h"
 
 static const struct cli_command *const commands[] = {&cli_predict, &cli_inspect, &cli_explain,
-                                                     &cli_list, NULL};
+                                                     &cli_shapes, &cli_list,
+                                                     NULL};
 
 static void usage(struct page *page)
 {
