@@ -509,7 +509,7 @@ int onnx_make(struct onnx_load *l)
     struct place top = {0};
     uint32_t graph;
     vram_arena_init(&m.paths, UINT64_MAX);
-    int rc = onnx_functions(l);
+    int rc = onnx_scratch(&m.paths) ? onnx_functions(l) : vram_fail_memory(l->cx);
     if (!rc)
         rc = begin(&m);
     if (!rc)
