@@ -67,7 +67,7 @@ struct walk {
     struct vram_cx *cx;
     struct onnx_copy copy;
     struct vram_arena scratch;
-    uint64_t parts; /* handed over: for messages, by graph */
+    size_t chunk; /* scratch's second */
     size_t n_plans;
     struct plan plans[PLANS];
 };
@@ -342,6 +342,7 @@ static int hand_over(struct walk *w, enum onnx_part part, uint32_t graph, size_t
     else
         rc = vram_fail(w->cx, VRAM_E_NOMEM, VRAM_NO_OFFSET, "out of memory");
     vram_arena_rewind(&w->scratch, mark);
+    w->scratch.next_chunk = w->chunk; /* a large part is no reason for large chunks from now on */
     w->copy.n = from;
     return rc;
 }
@@ -495,8 +496,11 @@ int onnx_skim(struct onnx_skim *skim)
         return vram_fail_memory(cx);
     *w = (struct walk){.skim = skim, .wire = skim->wire, .cx = cx};
     vram_arena_init(&w->scratch, UINT64_MAX);
+    int rc = onnx_scratch(&w->scratch) ? VRAM_OK : no_room(w);
+    w->chunk = w->scratch.next_chunk;
     struct frame f = {.plan = plan_of(w, &onnx__model_proto__descriptor), .end = skim->wire->size, .depth = 1};
-    int rc = message(w, &f);
+    if (!rc)
+        rc = message(w, &f);
     if (rc)
         vram_where(cx, "%s", skim->file);
     vram_arena_finish(&w->scratch);

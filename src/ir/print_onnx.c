@@ -122,7 +122,7 @@ static void tensor(const struct printer *p, uint32_t id)
     for (uint32_t i = 0; i < t->rank; i++)
         vram_text_printf(p->out, "%s%" PRId64, i ? "," : "", t->dims[i]);
     vram_text_printf(p->out, "]%s%s", t->sparse ? " sparse" : "", places[t->place]);
-    if (t->place != VRAM_ONNX_INLINE) {
+    if (t->file) {
         vram_text_puts(p->out, " ");
         name(p, t->file);
         vram_text_printf(p->out, "@%" PRIu64, t->offset);
