@@ -218,7 +218,7 @@ static int squeeze(struct vram_op *op)
             return squeeze_ones(op);
         return squeeze_axes(op, axes, n);
     }
-    if (vram_onnx_ranked(x) && vram_onnx_length(op, in, &n) && n <= x->rank)
+    if (vram_onnx_ranked(x) && vram_onnx_length(op, in, &n) && n == 1 && x->rank)
         return vram_onnx_out_rank(op, 0, x->dtype, x->rank - n);
     return vram_op_out(op, 0, x->dtype);
 }

@@ -49,16 +49,33 @@ static int64_t clamp_back(int64_t at, int64_t size)
 static vram_dim sliced_back(struct vram_op *op, const struct range *r, vram_dim size)
 {
     int64_t start, end, n;
-    if (!vram_dim_is_int(op->dims, r->start, &start) || !vram_dim_is_int(op->dims, r->end, &end) ||
-        r->step == INT64_MIN)
+    uint64_t step = 0 - (uint64_t)r->step; /* the most negative number has no int64_t of its size */
+    if (!vram_dim_is_int(op->dims, r->start, &start) || !vram_dim_is_int(op->dims, r->end, &end))
         return VRAM_DIM_UNKNOWN;
     if (vram_dim_is_int(op->dims, size, &n)) {
-        int64_t span = clamp_back(start, n) - clamp_back(end, n), step = -r->step;
-        return vram_onnx_num(op, span > 0 ? (span - 1) / step + 1 : 0);
+        int64_t span = clamp_back(start, n) - clamp_back(end, n);
+        return vram_onnx_num(op, span > 0 ? (int64_t)(((uint64_t)span - 1) / step) + 1 : 0);
     }
-    if ((start == -1 || start >= FAR) && end <= -(int64_t)FAR)
-        return vram_dim_ceildiv(op->dims, size, vram_onnx_num(op, -r->step));
+    if ((start == -1 || start >= FAR) && end <= -(int64_t)FAR && step <= INT64_MAX)
+        return vram_dim_ceildiv(op->dims, size, vram_onnx_num(op, (int64_t)step));
     return VRAM_DIM_UNKNOWN;
+}
+
+/* How far it is from start to end, going forwards. */
+static vram_dim span_of(struct vram_op *op, const struct range *r, vram_dim size)
+{
+    struct vram_dims *d = op->dims;
+    vram_dim zero = vram_onnx_num(op, 0), end = clamp(op, r->end, size);
+    int64_t low, high;
+    if (end == size && end != VRAM_DIM_UNKNOWN && r->start != VRAM_DIM_UNKNOWN) {
+        /* to the end: the short forms of size − min(start, size) and size − max(size + start, 0) */
+        vram_dim_range(d, r->start, &low, &high);
+        if (low >= 0)
+            return vram_dim_max(d, vram_dim_sub(d, size, r->start), zero);
+        if (high <= 0 && low > -(int64_t)FAR)
+            return vram_dim_min(d, vram_dim_sub(d, zero, r->start), size);
+    }
+    return vram_dim_max(d, vram_dim_sub(d, end, clamp(op, r->start, size)), zero);
 }
 
 /* Size of an axis behind the slice, or a fresh one up to the size before. */
@@ -68,11 +85,8 @@ static vram_dim sliced(struct vram_op *op, const struct range *r, vram_dim size)
     vram_dim n = VRAM_DIM_UNKNOWN;
     if (r->step < 0)
         n = sliced_back(op, r, size);
-    if (r->step > 0) {
-        vram_dim start = clamp(op, r->start, size), end = clamp(op, r->end, size);
-        vram_dim span = vram_dim_max(d, vram_dim_sub(d, end, start), vram_onnx_num(op, 0));
-        n = vram_dim_ceildiv(d, span, vram_onnx_num(op, r->step));
-    }
+    if (r->step > 0)
+        n = vram_dim_ceildiv(d, span_of(op, r, size), vram_onnx_num(op, r->step));
     return n == VRAM_DIM_UNKNOWN ? vram_op_fresh(op, "slice", 0, size) : n;
 }
 
