@@ -23,7 +23,8 @@ enum cli_exit {
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum cli_option_id { CLI_HELP, CLI_FORMAT, CLI_OUTPUT, CLI_TEMPLATES, CLI_STRICT, CLI_PLAN,
-                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_OPTIONS };
+                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_REQUIRE,
+                     CLI_MAX, CLI_MIN, CLI_CARDS, CLI_ADVICE, CLI_GLOBAL_BATCH, CLI_OPTIONS };
 
 struct cli_option {
     enum cli_option_id id;
@@ -45,6 +46,9 @@ struct cli_option {
 #define CLI_ROW_SETTINGS                                                                           \
     {CLI_SETTINGS, "settings", 's', "FILE",                                                        \
      "another tool's settings (docs/settings.md), as often as you like; words and --plan win"}
+#define CLI_ROW_REQUIRE                                                                            \
+    {CLI_REQUIRE, "require", 0, "WORD",                                                            \
+     "likely (the default): tight passes; certain: it does not"}
 #define CLI_ROW_END {CLI_OPTIONS, NULL, 0, NULL, NULL}
 
 struct cli_command;
@@ -66,7 +70,8 @@ struct cli_command {
     const struct cli_option *options;
     int (*run)(const struct cli_args *args); /* an enum cli_exit */
 };
-extern const struct cli_command cli_predict, cli_inspect, cli_explain, cli_list;
+extern const struct cli_command cli_predict, cli_check, cli_fit, cli_inspect, cli_explain,
+    cli_list;
 
 /* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */
