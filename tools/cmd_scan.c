@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -46,10 +47,10 @@ struct scan {
     uint64_t found, taken, written; /* jobs ever */
     bool ended;                     /* no more paths */
     bool memory;                    /* ran out of it */
-    uint64_t total;                 /* paths there are, once they are counted */
+    _Atomic uint64_t total;         /* paths there are, once they are counted */
 };
 
-static volatile sig_atomic_t stopped;
+static atomic_int stopped;
 static void stop(int signal) { stopped = signal; }
 
 /* ---- finding paths --------------------------------------------------------------------------- */
