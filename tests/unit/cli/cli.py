@@ -27,6 +27,7 @@ OPTIONS = {
     "fit": "advice cards format global-batch help max min output plan require settings templates",
     "inspect": "config format help output strict templates tensors",
     "explain": "format help output plan settings strict templates",
+    "compare": "format help output plan settings templates",
     "scan": "format help jobs output plan resume settings shard stdin templates",
     "list": "format help output",
 }
