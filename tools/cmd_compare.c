@@ -258,7 +258,7 @@ static const struct cli_option options[] = {CLI_ROW_FORMAT,    CLI_ROW_OUTPUT, C
                                             CLI_ROW_TEMPLATES, CLI_ROW_HELP,   CLI_ROW_END};
 
 const struct cli_command cli_compare = {
-    "compare", "A [B] [key=value]... [a:key=value]... [b:key=value]...",
+    "compare", "A [B] [key=value]... [a:|b:key=value]...",
     "two models, plans, reports or a report and a measurement, figure by figure",
     "A and B are models, reports (predict --format json), torch.cuda.memory_stats()\n"
     "as JSON, or nvidia-smi --format=csv tables. Settings count for both sides,\n"
