@@ -39,8 +39,7 @@ void text_space(struct onnx_text *t);
 bool text_is(struct onnx_text *t, char c);
 bool text_sees(struct onnx_text *t, char c); /* and it stays */
 int text_expect(struct onnx_text *t, char c);
-/* letters, digits, _ and, behind the first, . : / - as names of exporters have them; or in quotes */
-bool text_sees_word(struct onnx_text *t);
+bool text_sees_word(struct onnx_text *t); /* an identifier or a string */
 int text_identifier(struct onnx_text *t, struct text_word *out); /* letters, digits, _ */
 int text_name(struct onnx_text *t, struct text_word *out);       /* an identifier or a string */
 int text_string(struct onnx_text *t, struct text_word *out);     /* in the arena, without escapes */
