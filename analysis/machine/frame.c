@@ -340,8 +340,8 @@ static bool run(struct vram_machine *m, struct vram_frame *f, const struct vram_
     return flow == FLOW_STOP;
 }
 
-bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
-                      struct vram_value *out)
+static bool run_body(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                     struct vram_value *out)
 {
     const struct vram_class *cls = &m->program->classes.at[m->tree->scopes[scope].cls];
     const char *name = vram_sym_text(m->cx->syms, cls->name);
@@ -353,7 +353,38 @@ bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_
         vram_slots_give(m, f.slots, cls->forward.nslots);
         return true;
     }
-    bool stopped = run(m, &f, &cls->forward, out);
+    return run(m, &f, &cls->forward, out);
+}
+
+bool vram_call_inner(struct vram_machine *m, uint32_t scope, struct vram_call *call, struct vram_value *out)
+{
+    bool stopped = run_body(m, scope, call, out);
+    vram_call_drop(m, call);
+    return stopped;
+}
+
+/* In a split model: the function of the module's style is handed forward itself and the arguments. */
+static bool run_split(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                      struct vram_value *out)
+{
+    struct vram_call around = {.nargs = call->nargs + 1, .nkw = call->nkw};
+    if (call->nargs == VRAM_MAX_ARGS)
+        vram_throw(m, VRAM_E_LIMIT, "too many arguments");
+    around.args[0] = (struct vram_value){.kind = VRAM_V_MODULE, .method = true};
+    around.args[0].u.i = scope;
+    for (uint32_t i = 0; i < call->nargs; i++)
+        around.args[i + 1] = vram_value_hold(call->args[i]);
+    for (uint32_t i = 0; i < call->nkw; i++) {
+        around.kw[i] = call->kw[i];
+        vram_value_hold(call->kw[i].value);
+    }
+    return vram_call_function(m, m->tree->scopes[scope].split - 1, scope, &around, out);
+}
+
+bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                      struct vram_value *out)
+{
+    bool stopped = (m->tree->scopes[scope].split ? run_split : run_body)(m, scope, call, out);
     /* the hook of enable_input_require_grads */
     if (!stopped && m->input_grads && m->tree->scopes[scope].input_embedding &&
         out->kind == VRAM_V_TENSOR)

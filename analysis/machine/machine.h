@@ -373,6 +373,8 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
 /* Runs the body of a scope's class without the wrapper of a module call. */
 bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                       struct vram_value *out);
+/* The same of a module in a split model, without the function that is around its forward. */
+bool vram_call_inner(struct vram_machine *m, uint32_t scope, struct vram_call *call, struct vram_value *out);
 /* hooks.c: the same with hooks; body is what runs */
 bool vram_hooked_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                          struct vram_value *out,

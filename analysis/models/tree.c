@@ -472,7 +472,7 @@ void vram_tree_count(const struct vram_tree *tree, uint32_t scope, uint64_t *ele
             break;
         if (p->buffer || p->tied_to != VRAM_NO_INDEX)
             continue;
-        *elements += p->elements;
+        *elements += vram_param_whole(p);
         *bytes += p->bytes;
     }
 }

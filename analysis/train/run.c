@@ -41,7 +41,7 @@ static void load_one(struct vram_loop *l, uint32_t i)
     l->run->requires_grad[i] = x->requires_grad;
     l->run->dtype[i] = x->dtype;
     if (x->requires_grad)
-        l->run->trainable += p->elements;
+        l->run->trainable += vram_param_whole(p);
     m->params[i] = x;
     if (l->strategy.row && l->strategy.row->load && !p->buffer)
         l->strategy.row->load(&l->strategy, i);

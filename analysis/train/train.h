@@ -58,6 +58,7 @@ struct vram_setup {
     int transformers, torch;  /* versions whose rules hold: 2009 = 2.9 */
     const struct vram_strategy_row *strategy;
     int64_t ranks;            /* data-parallel GPUs that share one copy */
+    int64_t tp;               /* ranks that split every layer */
     enum vram_offload offload;
     int64_t lora_rank;
     double lora_dropout;

@@ -91,8 +91,9 @@ static int link_replacements(struct vram_cx *cx, struct vram_model *m,
                              const struct vram_linker *linker)
 {
     static const char *const names[] = {"LoraLinear", "LoraLinear4bit", "LoraLinear8bitLt", "Linear", "Linear4bit",
-                                        "Linear8bitLt", "PackedLinear", "Dropout"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                                        "Linear8bitLt", "PackedLinear", "Dropout", "Parallel"};
+    size_t n = sizeof names / sizeof *names - !m->program.parallels.n; /* the last is for families with plans */
+    for (size_t i = 0; i < n; i++) {
         vram_sym name = vram_sym_of(cx->syms, names[i]);
         int code = linker->require(linker->ctx, cx, &m->program, name);
         if (code && code != VRAM_E_NOTFOUND)

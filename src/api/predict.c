@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "handles.h"
+#include "train/cut.h"
 
 /* Findings of the model come first; they are shared, not copied. */
 static int inherit_findings(struct vram_cx *cx, const struct vram_model *model)
@@ -263,6 +264,7 @@ int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
     VRAM_TRY(vram_setup_resolve(cx, plan, &model->tree, &r->setup));
     VRAM_TRY(inherit_files(cx, plan, &r->setup));
     VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
+    VRAM_TRY(vram_cut_model(cx, &r->tree, &r->setup));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));
     VRAM_TRY(vram_setup_unused(cx, &r->setup, r->run.asked));

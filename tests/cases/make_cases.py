@@ -223,6 +223,71 @@ OPS["packed_linear"] = lambda x, outputs, keeps=False, constants=0, dtype=None: 
     x, outputs, keeps, constants, dtype)
 
 
+# ---- ranks of a mesh: DTensor's own redistribution in torch's "fake" group, which copies nothing.  With
+# real tensors: fake ones make another when a collective is waited for.
+
+MESHES = {}
+
+
+def mesh_of(ranks):
+    """Made before a case runs: a mesh has small tensors of its own."""
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    if not MESHES:
+        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+        MESHES.update((n, DeviceMesh("cpu", list(range(n)))) for n in (2, 4))
+    return MESHES[ranks]
+
+
+def redistributed(x, ranks, before, after, shape=None):
+    import torch.distributed.tensor as t
+    place = {"partial": t.Partial(), "whole": t.Replicate(), "last": t.Shard(x.dim() - 1)}
+    mesh = mesh_of(ranks)
+    more = {} if shape is None else {"shape": shape, "stride": torch.empty(shape, device="meta").stride()}
+    y = t.DTensor.from_local(x, mesh, [place[before]], run_check=False, **more)
+    return y.redistribute(mesh, [place[after]]).to_local()
+
+
+class AsPartial(torch.autograd.Function):
+    """DTensor does so inside an op only: addmm with a partial product and a whole bias, which is divided
+    (Partial._partition_value)."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return torch.empty_like(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+def reduced_gradient(x):
+    """The input of a product with a part of a weight: its gradient is partial."""
+    from torch.distributed.tensor import DTensor, Partial, Replicate
+    y = DTensor.from_local(x, mesh_of(2), [Replicate()], run_check=False)
+    return y.to_local(grad_placements=[Partial()])
+
+
+def in_place(x, forward):
+    from transformers.distributed.parallel_utils import _AllReduceBackward, _AllReduceForward
+    mesh = mesh_of(2)
+    return (_AllReduceForward if forward else _AllReduceBackward).apply(x, mesh.get_group())
+
+
+def gather_last(x, ranks, width=None):
+    shape = (*x.shape[:-1], width or x.shape[-1] * ranks)
+    return redistributed(x, ranks, "last", "whole", shape)
+
+
+OPS["all_reduce"] = lambda x: redistributed(x, 2, "partial", "whole")
+OPS["as_partial"] = lambda x: AsPartial.apply(x)
+OPS["all_reduce_gradient"] = lambda x: reduced_gradient(x)
+OPS["all_reduce_"], OPS["all_reduce_gradient_"] = (lambda x: in_place(x, True)), (lambda x: in_place(x, False))
+OPS["gather_last"] = gather_last
+OPS["split_last"] = lambda x, ranks: redistributed(x, ranks, "whole", "last")
+
+
 # ---- a case ----------------------------------------------------------------------------------------
 
 class Case:
@@ -310,6 +375,7 @@ class Real:
 
     def __enter__(self):
         DEVICE[0] = "cpu"
+        mesh_of(2)
         return self
 
     def __exit__(self, *error):

@@ -76,6 +76,18 @@ static int refuse_types(struct resolver *r)
     return VRAM_OK;
 }
 
+/* Tensor parallelism, as from_pretrained(distributed_config=...) does it. */
+static int resolve_split(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    s->tp = vram_plan_int(r->plan, VRAM_KEY_TP);
+    if (s->tp < 2)
+        return VRAM_OK;
+    if (strcmp(s->strategy->name, "none") != 0)
+        return vram_resolve_unsupported(r, VRAM_KEY_TP);
+    return vram_resolve_note_plan(r, VRAM_KEY_TP);
+}
+
 int vram_resolve_strategy(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -84,7 +96,8 @@ int vram_resolve_strategy(struct resolver *r)
     if (!s->strategy)
         return vram_resolve_unsupported(r, VRAM_KEY_STRATEGY);
     VRAM_TRY(resolve_shards(r));
-    const enum vram_key parallel[] = {VRAM_KEY_TP, VRAM_KEY_PP, VRAM_KEY_CP, VRAM_KEY_EP, VRAM_KEY_SP};
+    VRAM_TRY(resolve_split(r));
+    const enum vram_key parallel[] = {VRAM_KEY_PP, VRAM_KEY_CP, VRAM_KEY_EP, VRAM_KEY_SP};
     for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
         if (vram_plan_int(r->plan, parallel[i]) > 1)
             return vram_resolve_unsupported(r, parallel[i]);
