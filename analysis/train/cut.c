@@ -138,10 +138,101 @@ static void follow_ties(struct vram_tree *t)
     }
 }
 
+static int cut_layers(struct cut *c)
+{
+    vram_sym name = vram_sym_find(c->cx->syms, "Parallel", strlen("Parallel"));
+    c->parallel = name == VRAM_SYM_NONE ? VRAM_NO_INDEX : vram_program_class(c->tree->program, name);
+    for (uint32_t i = 0; i < c->tree->nscopes; i++)
+        VRAM_TRY(cut_scope(c, &c->tree->scopes[i]));
+    if (!c->n)
+        return vram_fail(c->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "tp=%lld: transformers has no plan that splits this model over ranks",
+                         (long long)c->setup->tp);
+    follow_ties(c->tree);
+    return VRAM_OK;
+}
+
+/* ---- pipeline stages ------------------------------------------------------------------------ */
+
+/* The first of the layers of a stage; the remainder goes to the first ones, one layer each. */
+static int64_t first_layer(const struct vram_setup *s, int64_t stage, int64_t layers)
+{
+    int64_t more = layers % s->pp;
+    return stage * (layers / s->pp) + (stage < more ? stage : more);
+}
+
+static bool below(const struct vram_tree *t, uint32_t scope, uint32_t of)
+{
+    return scope >= of && scope < t->scopes[of].end;
+}
+
+static bool any_tied(const struct vram_tree *t, uint32_t scope)
+{
+    for (uint32_t i = 0; i < t->nparams; i++)
+        if (t->params[i].tied_to != VRAM_NO_INDEX && t->params[t->params[i].tied_to].scope == scope)
+            return true;
+    return false;
+}
+
+static void leave_out(struct vram_tree *t, uint32_t scope)
+{
+    for (uint32_t i = scope; i < t->scopes[scope].end; i++) {
+        t->scopes[i].absent = true;
+        for (uint32_t k = 0; k < t->scopes[i].nparams; k++)
+            t->params[t->scopes[i].first_param + k].absent = true;
+    }
+}
+
+static bool is_layer(const struct vram_tree *t, uint32_t scope, uint32_t base)
+{
+    uint32_t cls = t->scopes[scope].cls;
+    return t->scopes[scope].parent == base && cls != VRAM_NO_INDEX && t->program->classes.at[cls].checkpointed;
+}
+
+/* Embedding first, layers, then what follows them in the base model and outside of it; a tied embedding is
+ * on the last stage, too (transformers apply_pipeline_parallelism). */
+static int cut_stages(struct cut *c)
+{
+    const struct vram_setup *s = c->setup;
+    struct vram_tree *t = c->tree;
+    uint32_t embed = VRAM_NO_INDEX, base, seen = 0;
+    int64_t layers = 0, number = 0;
+    for (uint32_t i = 0; i < t->nscopes && t->known; i++)
+        embed = t->scopes[i].input_embedding ? i : embed;
+    base = embed == VRAM_NO_INDEX ? 0 : t->scopes[embed].parent;
+    for (uint32_t i = 0; i < t->nscopes; i++)
+        layers += is_layer(t, i, base);
+    for (uint32_t i = 0; i < t->nscopes; i++)
+        seen += t->scopes[i].component != t->scopes[0].component && t->scopes[i].parent == 0;
+    if (embed == VRAM_NO_INDEX || !layers || !base || seen > 1)
+        return vram_fail(c->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "pp=%lld: stages are cut of decoders alone, as transformers cuts them", (long long)s->pp);
+    if (layers < s->pp)
+        return vram_fail(c->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET, "pp=%lld: the model has %lld layers",
+                         (long long)s->pp, (long long)layers);
+    bool first = s->stage == 0, last = s->stage == s->pp - 1;
+    for (uint32_t i = 1; i < t->nscopes; i++) {
+        bool layer = is_layer(t, i, base), outside = !below(t, i, base) && !below(t, base, i);
+        if (layer) {
+            if (number < first_layer(s, s->stage, layers) || number >= first_layer(s, s->stage + 1, layers))
+                leave_out(t, i);
+            number++;
+        } else if (i == embed ? !first && !(last && any_tied(t, embed))
+                              : t->scopes[i].nparams && !below(t, i, embed) && (outside || t->scopes[i].parent == base)) {
+            bool buffers = true;
+            for (uint32_t k = 0; k < t->scopes[i].nparams; k++)
+                buffers = buffers && t->params[t->scopes[i].first_param + k].buffer;
+            if (!buffers && (i == embed || (number == 0 ? !first : !last)))
+                leave_out(t, i);
+        }
+    }
+    return VRAM_OK;
+}
+
 int vram_cut_model(struct vram_cx *cx, struct vram_tree *tree, const struct vram_setup *setup)
 {
     struct cut c = {.cx = cx, .setup = setup, .tree = tree};
-    if (setup->tp < 2)
+    if (setup->tp < 2 && setup->pp < 2)
         return VRAM_OK;
     struct vram_scope *scopes = vram_arena_array(cx->arena, tree->nscopes, sizeof *scopes);
     struct vram_param *params = vram_arena_array(cx->arena, tree->nparams, sizeof *params);
@@ -151,14 +242,7 @@ int vram_cut_model(struct vram_cx *cx, struct vram_tree *tree, const struct vram
     memcpy(params, tree->params, tree->nparams * sizeof *params);
     tree->scopes = scopes;
     tree->params = params;
-    vram_sym name = vram_sym_find(cx->syms, "Parallel", strlen("Parallel"));
-    c.parallel = name == VRAM_SYM_NONE ? VRAM_NO_INDEX : vram_program_class(tree->program, name);
-    for (uint32_t i = 0; i < tree->nscopes; i++)
-        VRAM_TRY(cut_scope(&c, &tree->scopes[i]));
-    if (!c.n)
-        return vram_fail(cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
-                         "tp=%lld: transformers has no plan that splits this model over ranks",
-                         (long long)setup->tp);
-    follow_ties(tree);
-    return VRAM_OK;
+    if (setup->tp > 1)
+        VRAM_TRY(cut_layers(&c));
+    return setup->pp > 1 ? cut_stages(&c) : VRAM_OK;
 }

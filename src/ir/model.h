@@ -29,6 +29,7 @@ struct vram_scope {
     struct vram_config *config;
     bool input_embedding; /* what get_input_embeddings() of a model finds */
     bool part;            /* its declaration, and not its parent's, says the component */
+    bool absent;          /* of another pipeline stage: hands on what it is given */
     uint32_t split;       /* 1 + function that runs around its forward in a split model; 0 = none */
 };
 
@@ -49,6 +50,7 @@ struct vram_param {
     bool original;     /* what PEFT has copied; the copy trains */
     uint64_t packed;   /* held in so many elements of `fixed`, never trained; 0 = as dims say */
     const int64_t *dims;
+    bool absent;       /* of another pipeline stage */
     bool meshed;       /* one of a mesh of ranks, split or not (a DTensor) */
     uint64_t whole;    /* elements before it was split over ranks; 0 = it is not */
     uint64_t elements;

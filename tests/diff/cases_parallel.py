@@ -20,6 +20,7 @@ def like(model_type, architecture, **keys):
     return dict(LLAMA, model_type=model_type, architectures=[architecture], **keys)
 
 
+FOUR = dict(LLAMA, num_hidden_layers=4)
 PHI3 = like("phi3", "Phi3ForCausalLM")
 BIASED = dict(LLAMA, attention_bias=True, mlp_bias=True)
 CASES = {
@@ -45,6 +46,15 @@ CASES = {
                             qk_nope_head_dim=16, qk_rope_head_dim=8, v_head_dim=16, n_routed_experts=4,
                             n_shared_experts=1, first_k_dense_replace=1, num_key_value_heads=4, head_dim=8, **MOE),
                        plan("tp=2")),
+    "pp-first": (LLAMA, plan("pp=2", "rank=0", grad_accumulation=3)),
+    "pp-last": (LLAMA, plan("pp=2", "rank=1", grad_accumulation=3)),
+    "pp-middle": (FOUR, plan("pp=4", "rank=1", grad_accumulation=6, precision="fp32")),
+    "pp-widest": (FOUR, plan("pp=4", "rank=0", grad_accumulation=4, micro_batch=2)),
+    "pp-tied-first": (dict(FOUR, tie_word_embeddings=True), plan("pp=3", "rank=0", grad_accumulation=3)),
+    "pp-tied-last": (dict(FOUR, tie_word_embeddings=True), plan("pp=3", "rank=2", grad_accumulation=3)),
+    "pp-checkpoint": (dict(QWEN3, num_hidden_layers=4),
+                      plan("pp=2", "rank=1", grad_accumulation=4, gradient_checkpointing="on")),
+    "pp-uneven": (dict(LLAMA, num_hidden_layers=5), plan("pp=3", "rank=1", optimizer="sgd", grad_accumulation=3)),
     "tp-infer": (BIASED, plan("tp=2", mode="infer", precision="fp32")),
     "tp-infer-phi3": (PHI3, plan("tp=2", mode="infer")),
 }

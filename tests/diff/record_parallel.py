@@ -15,6 +15,7 @@ import subprocess
 import sys
 import weakref
 
+import record_pipeline as pipeline
 from cases_parallel import CASES
 
 
@@ -117,16 +118,18 @@ def materialise(model):
     """Zeros; buffers as the class makes them."""
     import torch
     model.to_empty(device="cpu")
+    if model.config.get_text_config().tie_word_embeddings:
+        model.tie_weights(recompute_mapping=False)
     with torch.no_grad():
         for p in model.parameters():
             p.zero_()
 
 
-def parallelise(model, tp, ep, dp):
+def parallelise(model, tp, ep, dp, pp):
     import torch
     from transformers.distributed.configuration_utils import DistributedConfig
     from transformers.distributed.utils import initialize_distributed_mesh
-    config = DistributedConfig(tp_size=tp, ep_size=ep, fsdp_size=dp)
+    config = DistributedConfig(tp_size=tp, ep_size=ep, fsdp_size=dp, pp_size=pp)
     _, mesh = initialize_distributed_mesh(config)
     tied = model.config.get_text_config().tie_word_embeddings
     if tied:  # from_pretrained ties behind the cut
@@ -134,7 +137,7 @@ def parallelise(model, tp, ep, dp):
         head.weight = torch.nn.Parameter(head.weight.detach().clone())
     model = type(model).maybe_distribute_model(model, config, mesh)
     if tied:
-        model.tie_weights()
+        model.tie_weights(recompute_mapping=False)
     return model
 
 
@@ -237,13 +240,13 @@ def record(name, out):
     import torch
     config, plan = CASES[name]
     words = dict(w.split("=") for w in plan.get("more", []))
-    tp, ep, dp = (int(words.get(k, 1)) for k in ("tp", "ep", "gpus"))
+    tp, ep, dp, pp, rank = (int(words.get(k, k != "rank")) for k in ("tp", "ep", "gpus", "pp", "rank"))
     torch.manual_seed(0)
     gc.disable()
-    fake_group(int(words.get("rank", 0)), tp * dp)
+    fake_group(rank, tp * dp * pp)
     model = build(config, plan)
-    if tp > 1 or ep > 1:
-        model = parallelise(model, tp, ep, dp)
+    if tp * ep * pp > 1:
+        model = parallelise(model, tp, ep, dp, pp)
     materialise(model)
     if plan["gradient_checkpointing"] != "off":
         model.gradient_checkpointing_enable({"use_reentrant": plan["gradient_checkpointing"] == "reentrant"})
@@ -254,7 +257,10 @@ def record(name, out):
     for x in (*model.parameters(), *model.buffers()):
         events.see(x)
     with mode_of(events):
-        (steps if plan["mode"] == "train" else infer)(model, plan, events)
+        if pp > 1:
+            pipeline.steps(model, plan, events, pp, rank // tp, batch_of, optimizer_of, clip)
+        else:
+            (steps if plan["mode"] == "train" else infer)(model, plan, events)
         lines = list(events.lines)
     json.dump({"config": config, "plan": plan}, open(os.path.join(out, name + ".json"), "w"))
     with gzip.open(os.path.join(out, name + ".events.gz"), "wt") as f:

@@ -293,6 +293,23 @@ static void settings_of_files(const struct sheet *s)
     }
 }
 
+/* Ranks that differ, with rank=all. */
+static void ranks(const struct sheet *s)
+{
+    const char *label = "ranks";
+    for (size_t i = 0; i < vram_report_rank_count(s->p->report); i++) {
+        char line[200], figure[UNITS_TEXT];
+        vram_rank_view v = {.size = sizeof v};
+        vram_report_rank(s->p->report, i, &v);
+        snprintf(line, sizeof line, "rank %llu, stage %llu: %s %s allocated, highest in %.60s",
+                 (unsigned long long)v.rank, (unsigned long long)v.stage,
+                 scale_text(s->scale, v.allocated.expected, figure), s->scale.name, v.phase);
+        sheet_label(s->page, label);
+        page_paragraph(s->page, OUTPUT_LABEL, line);
+        label = "";
+    }
+}
+
 static void settings(const struct sheet *s)
 {
     settings_of(s, "given", "given");
@@ -350,6 +367,10 @@ int output_text(struct page *page, const struct prediction *p)
         blank(&s);
         owner(&s);
         kept(&s);
+        blank(&s);
+    }
+    if (vram_report_rank_count(p->report)) {
+        ranks(&s);
         blank(&s);
     }
     settings(&s);

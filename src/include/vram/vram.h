@@ -305,6 +305,16 @@ typedef struct vram_phase_view {
 VRAM_API size_t vram_report_phase_count(const vram_report *report);
 VRAM_API void vram_report_phase(const vram_report *report, size_t i, vram_phase_view *view);
 
+/* With rank=all, where ranks differ: the first of those that are alike. */
+typedef struct vram_rank_view {
+    size_t size;
+    uint64_t rank, stage;
+    vram_range allocated, reserved, device;
+    const char *phase; /* of its peak */
+} vram_rank_view;
+VRAM_API size_t vram_report_rank_count(const vram_report *report);
+VRAM_API void vram_report_rank(const vram_report *report, size_t i, vram_rank_view *view);
+
 typedef struct vram_report_setting_view {
     size_t size;
     const char *key, *value;
