@@ -27,7 +27,7 @@ uint32_t vram_dtypes_of(struct vram_handle **p, uint32_t n, uint8_t *out)
 static bool replicated(const struct vram_machine *m, const struct vram_handle *p)
 {
     const struct vram_param *q = p->param < m->tree->nparams ? &m->tree->params[p->param] : NULL;
-    return q && q->meshed && (!q->whole || (p->grad && p->rank && p->grad->shape[0] != p->shape[0]));
+    return q && q->mesh && (!q->whole || (p->grad && p->rank && p->grad->shape[0] != p->shape[0]));
 }
 
 /* get_total_norm: one scalar per gradient in its dtype, their stack in the highest one, the norm. */
@@ -81,43 +81,62 @@ static struct vram_handle *full(struct vram_machine *m, enum vram_dtype dtype)
     return root;
 }
 
-/* Gradients of a mesh and others: a norm of each kind, then that of both (Trainer._mixed_mesh_grad_norm). */
-static struct vram_handle *clip_both(struct vram_machine *m, struct vram_handle **params, uint32_t n,
-                                     bool first)
+/* Meshes in the order of first appearance; how many. */
+uint32_t vram_meshes_of(const struct vram_machine *m, struct vram_handle **params, uint32_t n, uint8_t out[VRAM_MESHES])
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        while (k < found && out[k] != vram_param_mesh(m, params[i]))
+            k++;
+        if (k == found && found < VRAM_MESHES)
+            out[found++] = vram_param_mesh(m, params[i]);
+    }
+    return found;
+}
+
+static enum vram_dtype widest(struct vram_handle **norms, uint32_t n)
+{
+    uint8_t d = norms[0]->dtype;
+    for (uint32_t i = 1; i < n; i++)
+        d = vram_dtypes[norms[i]->dtype].bits > vram_dtypes[d].bits ? norms[i]->dtype : d;
+    return (enum vram_dtype)d;
+}
+
+/* Gradients on several meshes: a norm of each, then that of all (Trainer._mixed_mesh_grad_norm). */
+static struct vram_handle *clip_meshes(struct vram_machine *m, struct vram_handle **params, uint32_t n,
+                                       const uint8_t *meshes, uint32_t nmeshes)
 {
     struct vram_handle **some = vram_machine_alloc(m, n, sizeof(struct vram_handle *));
-    struct vram_handle *norms[2], *last = NULL, *product = NULL, *bound = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        bool meshed = first ^ (pass == 1);
-        uint32_t k = 0;
+    struct vram_handle *norms[VRAM_MESHES], *last = NULL, *product = NULL, *bound = NULL;
+    for (uint32_t k = 0; k < nmeshes; k++) {
+        uint32_t count = 0;
         for (uint32_t i = 0; i < n; i++)
-            if (vram_param_meshed(m, params[i]) == meshed)
-                some[k++] = params[i];
-        struct vram_handle *norm = total_norm(m, some, k);
+            if (vram_param_mesh(m, params[i]) == meshes[k])
+                some[count++] = params[i];
+        struct vram_handle *norm = total_norm(m, some, count);
         vram_let_go(m, &last);
         last = norm;
-        norms[pass] = meshed ? full(m, (enum vram_dtype)norm->dtype) : vram_hold(norm);
+        norms[k] = meshes[k] ? full(m, (enum vram_dtype)norm->dtype) : vram_hold(norm);
     }
-    int64_t shape[1] = {2};
-    enum vram_dtype dtype = vram_dtypes[norms[0]->dtype].bits > vram_dtypes[norms[1]->dtype].bits
-                                ? (enum vram_dtype)norms[0]->dtype
-                                : (enum vram_dtype)norms[1]->dtype;
+    int64_t shape[1] = {nmeshes};
+    enum vram_dtype dtype = widest(norms, nmeshes);
     struct vram_handle *stack = vram_new(m, shape, 1, dtype, NULL), *total = vram_new_scalar(m, dtype);
     vram_drop(m, stack);
-    for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t k = 0; k < nmeshes; k++) {
         coefficient(m, dtype, &product, &bound);
         vram_let_go(m, &product);
         vram_let_go(m, &bound);
     }
-    vram_drop(m, norms[0]);
-    vram_drop(m, norms[1]);
+    for (uint32_t k = 0; k < nmeshes; k++)
+        vram_drop(m, norms[k]);
     vram_drop(m, last);
     return total;
 }
 
-bool vram_param_meshed(const struct vram_machine *m, const struct vram_handle *p)
+uint8_t vram_param_mesh(const struct vram_machine *m, const struct vram_handle *p)
 {
-    return p->param < m->tree->nparams && m->tree->params[p->param].meshed;
+    return p->param < m->tree->nparams ? m->tree->params[p->param].mesh : 0;
 }
 
 /* The norm, then the coefficient's four scalars. */
@@ -127,9 +146,10 @@ struct vram_handle *vram_clip(struct vram_machine *m, struct vram_handle **param
     if (!n)
         return NULL;
     m->scope = 0;
-    for (uint32_t i = 1; i < n; i++)
-        if (vram_param_meshed(m, params[i]) != vram_param_meshed(m, params[0]))
-            return clip_both(m, params, n, vram_param_meshed(m, params[0]));
+    uint8_t meshes[VRAM_MESHES];
+    uint32_t nmeshes = vram_meshes_of(m, params, n, meshes);
+    if (nmeshes > 1)
+        return clip_meshes(m, params, n, meshes, nmeshes);
     total = total_norm(m, params, n);
     coefficient(m, (enum vram_dtype)total->dtype, &product, &bound);
     vram_drop(m, product);

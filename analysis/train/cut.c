@@ -18,6 +18,8 @@ const struct vram_style_row vram_styles[] = {
     {"replicated_with_grad_allreduce", VRAM_AXIS_TP, VRAM_CUT_NONE, false,
      "whole; its gradient is summed where it is"},
     {"moe_tp_experts", VRAM_AXIS_TP, VRAM_CUT_NONE, true, "a part of every expert; outputs are summed"},
+    {"grouped_gemm", VRAM_AXIS_EP, VRAM_CUT_ROWS, false, "whole experts are split over ranks"},
+    {"ep_dispatch_experts", VRAM_AXIS_EP, VRAM_CUT_NONE, true, "tokens go to the ranks of their experts and back"},
     {"mla_kv_a_proj", VRAM_AXIS_TP, VRAM_CUT_NONE, true, "whole; the rotary part's gradient is summed"},
 };
 const uint32_t vram_styles_count = sizeof vram_styles / sizeof *vram_styles;
@@ -27,7 +29,8 @@ struct cut {
     const struct vram_setup *setup;
     struct vram_tree *tree;
     uint32_t parallel; /* the class of the templates */
-    uint32_t n;        /* rules that found something */
+    uint32_t n;        /* modules that rules found */
+    uint32_t experts;  /* parameters of split experts */
 };
 
 static bool ends_so(const char *path, const char *end, size_t n)
@@ -36,8 +39,9 @@ static bool ends_so(const char *path, const char *end, size_t n)
     return k >= n && !memcmp(path + k - n, end, n) && (k == n || path[k - n - 1] == '.');
 }
 
-/* The row of the first rule of the family whose text has an end of the path. */
-static const struct vram_style_row *style_of(struct cut *c, const struct vram_family *f, const char *path)
+/* The row of the first rule of the family, of this axis, whose text has an end of the path. */
+static const struct vram_style_row *rule_of(struct cut *c, const struct vram_family *f, const char *path,
+                                            enum vram_axis axis)
 {
     const struct vram_program *g = c->tree->program;
     for (uint32_t i = 0; f && i < f->nparallels; i++) {
@@ -48,11 +52,18 @@ static const struct vram_style_row *style_of(struct cut *c, const struct vram_fa
             if (!ends_so(path, ends, n))
                 continue;
             for (uint32_t k = 0; k < vram_styles_count; k++)
-                if (!strcmp(vram_styles[k].name, vram_sym_text(c->cx->syms, r->style)))
+                if (vram_styles[k].axis == axis && !strcmp(vram_styles[k].name, vram_sym_text(c->cx->syms, r->style)))
                     return &vram_styles[k];
         }
     }
     return NULL;
+}
+
+/* Expert parallelism goes before tensor parallelism. */
+static const struct vram_style_row *style_of(struct cut *c, const struct vram_family *f, const char *path)
+{
+    const struct vram_style_row *row = c->setup->ep > 1 ? rule_of(c, f, path, VRAM_AXIS_EP) : NULL;
+    return row || c->setup->tp < 2 ? row : rule_of(c, f, path, VRAM_AXIS_TP);
 }
 
 static const struct vram_family *family_of(struct cut *c, const struct vram_scope *s)
@@ -63,7 +74,7 @@ static const struct vram_family *family_of(struct cut *c, const struct vram_scop
 
 static int64_t ranks_of(const struct cut *c, const struct vram_style_row *row)
 {
-    return row->axis == VRAM_AXIS_TP ? c->setup->tp : 1;
+    return row->axis == VRAM_AXIS_TP ? c->setup->tp : c->setup->ep;
 }
 
 /* The first rank's part is the largest: torch.chunk's. */
@@ -76,9 +87,13 @@ static int cut_param(struct cut *c, struct vram_param *p, const struct vram_styl
     int64_t ranks = ranks_of(c, row), *dims;
     if (p->buffer || row->cut == VRAM_CUT_NONE || !p->rank)
         return VRAM_OK;
-    p->meshed = true;
+    p->mesh = (uint8_t)(1 + row->axis);
     if (row->cut == VRAM_CUT_INPUTS && p->rank == 1) /* a bias is added to the sum, by everybody */
         return VRAM_OK;
+    if (row->axis == VRAM_AXIS_EP && p->dims[dim] % ranks)
+        return vram_fail(c->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET, "ep=%lld does not divide %lld experts",
+                         (long long)ranks, (long long)p->dims[dim]);
+    c->experts += row->axis == VRAM_AXIS_EP;
     dims = vram_arena_array(c->cx->arena, p->rank, sizeof *dims);
     if (!dims)
         return vram_fail_memory(c->cx);
@@ -134,7 +149,7 @@ static void follow_ties(struct vram_tree *t)
         p->elements = q->elements;
         p->whole = q->whole;
         p->bytes = q->bytes;
-        p->meshed = q->meshed;
+        p->mesh = q->mesh;
     }
 }
 
@@ -148,6 +163,9 @@ static int cut_layers(struct cut *c)
         return vram_fail(c->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
                          "tp=%lld: transformers has no plan that splits this model over ranks",
                          (long long)c->setup->tp);
+    if (c->setup->ep > 1 && !c->experts)
+        return vram_fail(c->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "ep=%lld: transformers has no plan that splits this model's experts", (long long)c->setup->ep);
     follow_ties(c->tree);
     return VRAM_OK;
 }
@@ -195,16 +213,17 @@ static int cut_stages(struct cut *c)
 {
     const struct vram_setup *s = c->setup;
     struct vram_tree *t = c->tree;
-    uint32_t embed = VRAM_NO_INDEX, base, seen = 0;
+    uint32_t embed = VRAM_NO_INDEX, base, others = 0;
     int64_t layers = 0, number = 0;
     for (uint32_t i = 0; i < t->nscopes && t->known; i++)
         embed = t->scopes[i].input_embedding ? i : embed;
     base = embed == VRAM_NO_INDEX ? 0 : t->scopes[embed].parent;
     for (uint32_t i = 0; i < t->nscopes; i++)
         layers += is_layer(t, i, base);
+    vram_sym head = vram_sym_find(c->cx->syms, "lm_head", strlen("lm_head"));
     for (uint32_t i = 0; i < t->nscopes; i++)
-        seen += t->scopes[i].component != t->scopes[0].component && t->scopes[i].parent == 0;
-    if (embed == VRAM_NO_INDEX || !layers || !base || seen > 1)
+        others += t->scopes[i].component != t->scopes[base].component && t->scopes[i].component != head;
+    if (embed == VRAM_NO_INDEX || !layers || !base || others)
         return vram_fail(c->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
                          "pp=%lld: stages are cut of decoders alone, as transformers cuts them", (long long)s->pp);
     if (layers < s->pp)

@@ -190,7 +190,7 @@ static uint32_t cut_gradients(struct vram_optimizer *o, struct vram_handle **p, 
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (p[i]->grad && p[i]->rank && p[i]->grad->shape[0] != p[i]->shape[0] && vram_param_meshed(o->m, p[i]))
+        if (p[i]->grad && p[i]->rank && p[i]->grad->shape[0] != p[i]->shape[0] && vram_param_mesh(o->m, p[i]))
             parts[k++] = vram_new_like(o->m, p[i], (enum vram_dtype)p[i]->grad->dtype);
     return k;
 }
@@ -284,18 +284,18 @@ static struct vram_handle *clip(struct vram_optimizer *o, struct vram_handle **a
     return norm;
 }
 
-/* Parameters of a mesh of ranks and others are groups of their own (Trainer.create_optimizer). */
+/* Parameters of a mesh of ranks are a group of their own (Trainer.create_optimizer). */
 static void update_group(struct vram_optimizer *o, int g, struct vram_handle **all)
 {
     struct vram_handle **p = o->params[g];
-    for (int pass = 0; pass < 2 && o->n[g]; pass++) {
-        bool meshed = vram_param_meshed(o->m, p[0]) ^ (pass == 1);
+    uint8_t meshes[VRAM_MESHES];
+    uint32_t nmeshes = vram_meshes_of(o->m, p, o->n[g], meshes);
+    for (uint32_t k = 0; k < nmeshes; k++) {
         uint32_t n = 0;
         for (uint32_t i = 0; i < o->n[g]; i++)
-            if (p[i]->grad && vram_param_meshed(o->m, p[i]) == meshed)
+            if (p[i]->grad && vram_param_mesh(o->m, p[i]) == meshes[k])
                 all[n++] = p[i];
-        if (n || !pass)
-            vram_optimizer_update(o, all, n, g == o->decayed);
+        vram_optimizer_update(o, all, n, g == o->decayed);
     }
 }
 

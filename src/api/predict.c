@@ -259,26 +259,31 @@ static int run(struct vram_cx *cx, struct vram_report *r)
 
 /* ---- ranks that differ ---------------------------------------------------------------------- */
 
+/* The plan with another value of a setting, by itself; *out is freed by the caller. */
+static int with(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan, const char *key,
+                uint64_t value, vram_report **out)
+{
+    vram_plan *own = NULL;
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    int code = vram_plan_copy(&own, plan, cx->error);
+    code = code ? code : vram_plan_set(own, key, text, cx->error);
+    code = code ? code : vram_predict(out, model, own, cx->error);
+    vram_plan_free(own);
+    return code;
+}
+
 /* A report of its own for one rank; its figures are kept. */
 static int one_rank(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan, uint64_t rank,
                     vram_rank_view *out)
 {
-    vram_plan *own = NULL;
     vram_report *r = NULL;
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)rank);
-    int code = vram_plan_copy(&own, plan, cx->error);
-    code = code ? code : vram_plan_set(own, "rank", text, cx->error);
-    code = code ? code : vram_predict(&r, model, own, cx->error);
-    if (!code) {
-        *out = (vram_rank_view){.size = sizeof *out, .rank = rank, .stage = (uint64_t)r->setup.stage,
-                                .allocated = r->allocated, .reserved = r->reserved, .device = r->device,
-                                .phase = vram_arena_strndup(cx->arena, r->peak_phase, strlen(r->peak_phase))};
-        code = out->phase ? VRAM_OK : vram_fail_memory(cx);
-    }
+    VRAM_TRY(with(cx, model, plan, "rank", rank, &r));
+    *out = (vram_rank_view){.size = sizeof *out, .rank = rank, .stage = (uint64_t)r->setup.stage,
+                            .allocated = r->allocated, .reserved = r->reserved, .device = r->device,
+                            .phase = vram_arena_strndup(cx->arena, r->peak_phase, strlen(r->peak_phase))};
     vram_report_free(r);
-    vram_plan_free(own);
-    return code;
+    return out->phase ? VRAM_OK : vram_fail_memory(cx);
 }
 
 /* The rank that needs most becomes the plan's; with rank=all the others are told, too. */
@@ -288,7 +293,7 @@ static int find_worst(struct vram_cx *cx, const vram_model *model, const struct 
     struct vram_setup *s = &r->setup;
     size_t n = (size_t)s->pp, worst = 0;
     char text[24];
-    if (s->pp < 2 || vram_plan_int(plan, VRAM_KEY_RANK) != VRAM_PLAN_UNSET)
+    if (s->pp < 2 || vram_plan_int(plan, VRAM_KEY_RANK) >= 0)
         return VRAM_OK;
     vram_rank_view *ranks = vram_arena_array(cx->arena, n, sizeof *ranks);
     if (!ranks)
@@ -310,6 +315,21 @@ static int find_worst(struct vram_cx *cx, const vram_model *model, const struct 
     return VRAM_OK;
 }
 
+/* When all tokens choose this rank's experts it receives what all ranks send. */
+static int crowded(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan, struct vram_report *r)
+{
+    const struct vram_setup *s = &r->setup;
+    vram_report *worst = NULL;
+    if (s->ep < 2 || s->mode != VRAM_MODE_TRAIN || !r->known || vram_plan_given(plan, VRAM_KEY_EP_LOAD))
+        return VRAM_OK;
+    VRAM_TRY(with(cx, model, plan, "ep_load", (uint64_t)s->ep, &worst));
+    r->allocated.high = worst->allocated.high > r->allocated.high ? worst->allocated.high : r->allocated.high;
+    r->reserved.high = worst->reserved.high > r->reserved.high ? worst->reserved.high : r->reserved.high;
+    r->device.high = worst->device.high > r->device.high ? worst->device.high : r->device.high;
+    vram_report_free(worst);
+    return VRAM_OK;
+}
+
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
                       const struct vram_plan *plan, struct vram_report *r)
 {
@@ -322,6 +342,7 @@ int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
     VRAM_TRY(vram_cut_model(cx, &r->tree, &r->setup));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));
+    VRAM_TRY(crowded(cx, model, plan, r));
     VRAM_TRY(vram_setup_unused(cx, &r->setup, r->run.asked));
     judge(r);
     return assumptions(cx, r);

@@ -51,7 +51,7 @@ struct vram_param {
     uint64_t packed;   /* held in so many elements of `fixed`, never trained; 0 = as dims say */
     const int64_t *dims;
     bool absent;       /* of another pipeline stage */
-    bool meshed;       /* one of a mesh of ranks, split or not (a DTensor) */
+    uint8_t mesh;      /* of ranks, on which it is a DTensor, split or not; 0 = on none */
     uint64_t whole;    /* elements before it was split over ranks; 0 = it is not */
     uint64_t elements;
     uint64_t bytes;    /* in dtype */

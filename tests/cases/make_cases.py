@@ -242,7 +242,7 @@ def mesh_of(ranks):
 
 def redistributed(x, ranks, before, after, shape=None):
     import torch.distributed.tensor as t
-    place = {"partial": t.Partial(), "whole": t.Replicate(), "last": t.Shard(x.dim() - 1)}
+    place = {"partial": t.Partial(), "whole": t.Replicate(), "last": t.Shard(x.dim() - 1), "rows": t.Shard(0)}
     mesh = mesh_of(ranks)
     more = {} if shape is None else {"shape": shape, "stride": torch.empty(shape, device="meta").stride()}
     y = t.DTensor.from_local(x, mesh, [place[before]], run_check=False, **more)
@@ -285,6 +285,24 @@ OPS["as_partial"] = lambda x: AsPartial.apply(x)
 OPS["all_reduce_gradient"] = lambda x: reduced_gradient(x)
 OPS["all_reduce_"], OPS["all_reduce_gradient_"] = (lambda x: in_place(x, True)), (lambda x: in_place(x, False))
 OPS["gather_last"] = gather_last
+def all_to_all(x, rows):
+    from torch.distributed._functional_collectives import all_to_all_single_autograd
+    from transformers.distributed.parallel_utils import _WaitTensor
+    out = all_to_all_single_autograd(x, [rows - rows // 2, rows // 2], [len(x) - len(x) // 2, len(x) // 2],
+                                     mesh_of(2).get_group())
+    return _WaitTensor.apply(out)
+
+
+def put_rows(x, places):
+    out = torch.empty_like(x)
+    out[places] = x
+    return out
+
+
+OPS["all_to_all"], OPS["put_rows"] = all_to_all, put_rows
+OPS["split_rows"] = lambda x, ranks: redistributed(x, ranks, "whole", "rows")
+OPS["gather_rows"] = lambda x, ranks: redistributed(x, ranks, "rows", "whole")
+OPS["masked_fill_"] = lambda x, mask: x.masked_fill_(mask, 0.5)
 OPS["split_last"] = lambda x, ranks: redistributed(x, ranks, "whole", "last")
 
 

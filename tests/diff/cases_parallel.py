@@ -21,6 +21,7 @@ def like(model_type, architecture, **keys):
 
 
 FOUR = dict(LLAMA, num_hidden_layers=4)
+MIXTRAL = like("mixtral", "MixtralForCausalLM", num_local_experts=4, num_experts_per_tok=2)
 PHI3 = like("phi3", "Phi3ForCausalLM")
 BIASED = dict(LLAMA, attention_bias=True, mlp_bias=True)
 CASES = {
@@ -39,13 +40,19 @@ CASES = {
     "tp-phi": (like("phi", "PhiForCausalLM"), plan("tp=2", precision="fp32")),
     "tp-phi3": (PHI3, plan("tp=2")),
     "tp-starcoder2": (like("starcoder2", "Starcoder2ForCausalLM"), plan("tp=2", precision="fp32")),
-    "tp-mixtral": (like("mixtral", "MixtralForCausalLM", num_local_experts=4, num_experts_per_tok=2), plan("tp=2")),
+    "tp-mixtral": (MIXTRAL, plan("tp=2")),
     "tp-qwen3-moe": (like("qwen3_moe", "Qwen3MoeForCausalLM", head_dim=16, num_experts=4, decoder_sparse_step=1,
                           mlp_only_layers=[], **MOE), plan("tp=2")),
     "tp-deepseek-v2": (like("deepseek_v2", "DeepseekV2ForCausalLM", kv_lora_rank=16, q_lora_rank=None,
                             qk_nope_head_dim=16, qk_rope_head_dim=8, v_head_dim=16, n_routed_experts=4,
                             n_shared_experts=1, first_k_dense_replace=1, num_key_value_heads=4, head_dim=8, **MOE),
                        plan("tp=2")),
+    "ep-mixtral": (MIXTRAL, plan("tp=2", "ep=2")),
+    "ep-four": (dict(MIXTRAL, num_key_value_heads=4), plan("tp=4", "ep=4", micro_batch=2, optimizer="adamw_foreach")),
+    "ep-checkpoint": (MIXTRAL, plan("tp=2", "ep=2", gradient_checkpointing="on")),
+    "ep-qwen3-moe": (like("qwen3_moe", "Qwen3MoeForCausalLM", head_dim=16, num_experts=4, decoder_sparse_step=1,
+                          mlp_only_layers=[], **MOE), plan("tp=2", "ep=2")),
+    "ep-infer": (MIXTRAL, plan("tp=2", "ep=2", mode="infer")),
     "pp-first": (LLAMA, plan("pp=2", "rank=0", grad_accumulation=3)),
     "pp-last": (LLAMA, plan("pp=2", "rank=1", grad_accumulation=3)),
     "pp-middle": (FOUR, plan("pp=4", "rank=1", grad_accumulation=6, precision="fp32")),

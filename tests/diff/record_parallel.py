@@ -125,8 +125,15 @@ def materialise(model):
             p.zero_()
 
 
+def balanced():
+    """A rank is told that the others send it what it sends them."""
+    from transformers.distributed import expert_parallel
+    expert_parallel.all_to_all_single = lambda out, given, group=None: out.copy_(given)
+
+
 def parallelise(model, tp, ep, dp, pp):
     import torch
+    balanced()
     from transformers.distributed.configuration_utils import DistributedConfig
     from transformers.distributed.utils import initialize_distributed_mesh
     config = DistributedConfig(tp_size=tp, ep_size=ep, fsdp_size=dp, pp_size=pp)

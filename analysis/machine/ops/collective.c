@@ -142,6 +142,65 @@ static bool split_last(VRAM_OP)
                        out);
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void like_input(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, (enum vram_dtype)g[0]->dtype, NULL);
+}
+
+/* As many rows as said, in a new tensor; backward as many as there were, in a new one. */
+static bool other_rows(struct vram_machine *m, struct vram_handle *x, int64_t rows, struct vram_value *out)
+{
+    int64_t shape[VRAM_MAX_RANK];
+    struct vram_tape_node *n;
+    if (!x->rank || rows < 0)
+        vram_throw(m, VRAM_E_CONFLICT, "there are no rows");
+    memcpy(shape, x->shape, sizeof shape);
+    shape[0] = rows;
+    vram_begin_plain(m, &n, &x, 1, like_input);
+    return vram_result(vram_end_one(m, n, vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, NULL), false),
+                       out);
+}
+
+/* split_rows(x, ranks): this rank's slice, copied */
+static bool split_rows(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int64_t ranks = ranks_of(m, row, a, 1);
+    return other_rows(m, x, x->rank ? (x->shape[0] + ranks - 1) / ranks : -1, out);
+}
+
+/* gather_rows(x, ranks): the slices of all */
+static bool gather_rows(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int64_t rows;
+    if (!x->rank || !vram_mul_i64(x->shape[0], ranks_of(m, row, a, 1), &rows))
+        vram_throw(m, VRAM_E_CONFLICT, "nothing to gather");
+    return other_rows(m, x, rows, out);
+}
+
+/* all_to_all(x, rows): rows that other ranks sent */
+static bool all_to_all(VRAM_OP)
+{
+    return other_rows(m, vram_arg(m, row, a, 0), vram_arg_int(m, row, a, 1, 0), out);
+}
+
+/* put_rows(x, places): empty_like(x) with x's rows put to their places (index_put_) */
+static bool put_rows(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *places = vram_arg(m, row, a, 1), *y;
+    struct vram_tape_node *n;
+    y = vram_new_like(m, x, (enum vram_dtype)x->dtype);
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, &places, 1, 0, like_input})) {
+        vram_drop(m, y);
+        return true;
+    }
+    return vram_result(vram_end_one(m, n, y, false), out);
+}
+
 static const struct vram_op_row collective_rows[] = {
     {"all_reduce", "x", "", "nothing", "a new tensor; backward nothing",
      "torch 2.9 _functional_collectives.all_reduce; DTensor Partial to Replicate", all_reduce, ""},
@@ -153,6 +212,14 @@ static const struct vram_op_row collective_rows[] = {
      "transformers distributed/parallel_utils.py _AllReduceForward", all_reduce_in_place, ""},
     {"all_reduce_gradient_", "x", "", "nothing", "nothing; backward in place, of a contiguous copy if need be",
      "transformers distributed/parallel_utils.py _AllReduceBackward", all_reduce_gradient_in_place, ""},
+    {"split_rows", "x ranks", "", "nothing", "this rank's slice; backward the whole",
+     "DTensor Replicate to Shard(0)", split_rows, ""},
+    {"gather_rows", "x ranks", "", "nothing", "the slices of all; backward this rank's",
+     "DTensor Shard(0) to Replicate", gather_rows, ""},
+    {"all_to_all", "x rows", "", "nothing", "what others sent; backward what goes back",
+     "torch 2.9 _functional_collectives.all_to_all_single_autograd", all_to_all, ""},
+    {"put_rows", "x places", "", "the places", "a tensor like x; backward one", "derivatives.yaml index_put_",
+     put_rows, ""},
     {"gather_last", "x ranks width?", "", "nothing", "the parts, then the whole; backward this rank's part",
      "DTensor Shard(-1) to Replicate: all_gather_tensor", gather_last, ""},
     {"split_last", "x ranks", "", "nothing", "this rank's part; backward the parts, then the whole",
