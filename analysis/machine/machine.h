@@ -182,6 +182,7 @@ struct vram_machine {
     void *tags;
     uint16_t op_add, op_sub, op_mul, op_div, op_neg, op_compare;
     const char *phase_prefix;   /* "step1." */
+    bool shared_sequence;       /* between ranks: attention has to know */
     bool quiet;                 /* code's own phases are not told */
     const bool *checkpointed_component; /* by component sym; NULL = none */
     const bool *passed_over;            /* by scope: a layer that is not, of every n-th; NULL = none */

@@ -106,6 +106,7 @@ static void prepare(struct vram_loop *l)
     m->card = s->card;
     m->workspaces = true;
     m->attention = s->attention;
+    m->shared_sequence = s->cp > 1;
     m->sm = s->gpu ? s->gpu->sm : 0;
     m->checkpointing = s->checkpointing;
     m->offload_inputs = s->offload_inputs;
@@ -209,6 +210,11 @@ static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
 {
     int64_t one = image_tokens(l), all;
     char text[32];
+    if (setup->cp > 1 && (setup->images || setup->seq % (2 * setup->cp)))
+        vram_throw(&l->m, VRAM_E_ARGUMENT,
+                   setup->images ? "cp=%lld: a sequence with pictures is not split between ranks"
+                                 : "cp=%lld: the sequence must be a multiple of twice as many positions",
+                   (long long)setup->cp);
     if (__builtin_mul_overflow(one, setup->images, &all) || all > INT32_MAX)
         vram_throw(&l->m, VRAM_E_ARGUMENT, "images=%lld of %lld positions each are too many",
                    (long long)setup->images, (long long)one);

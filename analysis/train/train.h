@@ -59,6 +59,7 @@ struct vram_setup {
     const struct vram_strategy_row *strategy;
     int64_t ranks;            /* data-parallel GPUs that share one copy */
     int64_t tp;               /* ranks that split every layer */
+    int64_t cp;               /* ranks that share a sequence */
     int64_t ep;               /* ranks that have different experts */
     int64_t pp, stage;        /* stages of a pipeline, and the one that is followed */
     enum vram_offload offload;

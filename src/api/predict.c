@@ -99,7 +99,7 @@ static void device(struct vram_report *r)
         add(&more, "context", 1);
     }
     add(&more, "context-kernels", 1);
-    uint64_t groups = (s->ranks > 1 ? (uint64_t)s->strategy->communicators : 0) + (s->tp > 1) + (s->pp > 1);
+    uint64_t groups = (s->ranks > 1 ? (uint64_t)s->strategy->communicators : 0) + (s->tp > 1) + (s->pp > 1) + (s->cp > 1);
     if (groups) {
         add(&more, "nccl-first", 1);
         add(&more, "nccl-further", groups - 1);

@@ -116,6 +116,29 @@ static int resolve_experts(struct resolver *r)
     return vram_resolve_note_plan(r, VRAM_KEY_EP);
 }
 
+/* accelerate 1.15 has context parallelism with fully_shard alone, whose shards are then over both; torch's
+ * ring takes no mask and, here, the flash kernel. */
+static int resolve_context(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    s->cp = vram_plan_int(r->plan, VRAM_KEY_CP);
+    if (s->cp < 2)
+        return VRAM_OK;
+    bool flash = vram_plan_is(r->plan, VRAM_KEY_ATTENTION, "sdpa") && !vram_plan_on(r->plan, VRAM_KEY_PADDED, false);
+    if (strcmp(s->strategy->name, "fsdp2") != 0 || s->mode != VRAM_MODE_TRAIN)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "cp=%lld: accelerate has it with strategy=fsdp2, in training", (long long)s->cp);
+    if (!flash || vram_plan_is(r->plan, VRAM_KEY_PRECISION, "fp32"))
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "cp=%lld: ring attention runs with attention=sdpa in 16 bit and without padding",
+                         (long long)s->cp);
+    s->ranks *= s->cp;
+    VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_ASSUMED, "cp",
+                       "cp=%lld: torch's ring attention, load balanced, keys and values gathered at once; the last "
+                       "rank is followed", (long long)s->cp));
+    return vram_resolve_note_plan(r, VRAM_KEY_CP);
+}
+
 /* Tensor parallelism as from_pretrained(distributed_config=...) does it; stages as torch's pipelining. */
 static int resolve_split(struct resolver *r)
 {
@@ -123,6 +146,7 @@ static int resolve_split(struct resolver *r)
     s->tp = vram_plan_int(r->plan, VRAM_KEY_TP);
     s->pp = vram_plan_int(r->plan, VRAM_KEY_PP);
     s->ep = vram_plan_int(r->plan, VRAM_KEY_EP);
+    VRAM_TRY(resolve_context(r));
     bool train = s->mode == VRAM_MODE_TRAIN, alone = !strcmp(s->strategy->name, "none");
     if (s->tp > 1 && !alone)
         return vram_resolve_unsupported(r, VRAM_KEY_TP);
@@ -144,7 +168,7 @@ int vram_resolve_strategy(struct resolver *r)
         return vram_resolve_unsupported(r, VRAM_KEY_STRATEGY);
     VRAM_TRY(resolve_shards(r));
     VRAM_TRY(resolve_split(r));
-    const enum vram_key parallel[] = {VRAM_KEY_CP, VRAM_KEY_SP};
+    const enum vram_key parallel[] = {VRAM_KEY_SP};
     for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
         if (vram_plan_int(r->plan, parallel[i]) > 1)
             return vram_resolve_unsupported(r, parallel[i]);
