@@ -56,8 +56,15 @@ static void verdict(const struct sheet *s)
     const char *kept = s->sum                        ? ", by the sum over modules"
                        : strtod(headroom, NULL) > 0 ? ", headroom kept free"
                                                     : "";
-    const char *gpus = setting(s, "gpus");
-    bool many = strcmp(gpus, "1") != 0;
+    static const char *const counts[] = {"gpus", "tp", "pp"};
+    unsigned long long all = 1;
+    char gpus[24];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        unsigned long long n = strtoull(setting(s, counts[i]), NULL, 10);
+        all *= n ? n : 1;
+    }
+    snprintf(gpus, sizeof gpus, "%llu", all);
+    bool many = all > 1;
     scale_text(s->scale, room, c);
     snprintf(text, sizeof text, "%s %s on %s%.20s%s%s; gpu=NAME gives a verdict",
              scale_text(s->scale, v->device.expected, a), unit, many ? "each of " : "",
