@@ -80,13 +80,48 @@ static bool max_pool(VRAM_OP)
     return vram_result(o, out);
 }
 
+/* ---- average_all ---------------------------------------------------------------------------- */
+
+static void average_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = vram_new(m, n->meta[0].shape, 4, (enum vram_dtype)g[0]->dtype, NULL);
+}
+
+/* zeros of the result, of which the gradient is a part (AsStridedBackward) */
+static void restrided_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(s);
+    out[0] = vram_new(m, n->meta[0].shape, 4, (enum vram_dtype)g[0]->dtype, NULL);
+}
+
+/* average_all(x): adaptive_avg_pool2d to one place, which is a mean; channels last are strided anew */
+static bool average_all(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    if (x->rank != 4)
+        vram_throw(m, VRAM_E_CONFLICT, "average_all takes [n, c, h, w]");
+    const int64_t shape[4] = {x->shape[0], x->shape[1], 1, 1};
+    bool last = vram_channels_last(x);
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, average_backward);
+    struct vram_handle *o = vram_end_one(m, n, vram_new(m, shape, 4, (enum vram_dtype)x->dtype, NULL), false);
+    if (!o || !last)
+        return vram_result(o, out);
+    const int64_t strides[4] = {shape[1], 1, shape[1], shape[1]};
+    vram_begin_plain(m, &n, &o, 1, restrided_backward);
+    struct vram_handle *again = vram_end_one(m, n, vram_alias(m, o, shape, strides, 4, false), false);
+    vram_drop(m, o);
+    return vram_result(again, out);
+}
+
 /* ---- roll --------------------------------------------------------------------------------- */
 
-/* One dimension after the other: all but the last make a tensor that goes. */
+/* One dimension after the other: all but the last make a tensor that goes.  Fake tensors see one. */
 static struct vram_handle *rolled(struct vram_machine *m, const struct vram_handle *x, int64_t dims)
 {
     struct vram_handle *o = NULL;
-    for (int64_t i = 0; i < dims; i++) {
+    for (int64_t i = m->card ? 0 : dims - 1; i < dims; i++) {
         struct vram_handle *next = vram_new(m, x->shape, x->rank, (enum vram_dtype)x->dtype, NULL);
         vram_drop(m, o);
         o = next;
@@ -121,6 +156,8 @@ static const struct vram_op_row picture_rows[] = {
     {"max_pool", "x window stride? padding?", "", "x and the places",
      "the highest values and int64 places; backward one x-sized gradient",
      "derivatives.yaml max_pool2d_with_indices", max_pool, ""},
+    {"average_all", "x", "", "nothing", "the mean of a picture; backward one x-sized gradient",
+     "ATen/native/AdaptiveAveragePooling.cpp", average_all, ""},
     {"roll", "x dims", "", "nothing", "a copy a dimension, the last stays; backward the same",
      "ATen/native/TensorTransformations.h roll_common", roll, ""},
 };
