@@ -57,6 +57,7 @@ static int understand(struct vram_loading *l)
     l->naming = vram_naming_find(cx, l->config);
     if (l->naming && l->naming->decoder)
         VRAM_TRY(vram_original_config(l));
+    VRAM_TRY(vram_derive_labels_of_text(cx, l->config));
     const char *name = l->naming ? l->naming->config_class
                                  : vram_config_text(cx, l->config, "model_type", "");
     const struct vram_class *class = vram_class_find(name);
