@@ -8,15 +8,15 @@
 
 /* ---- batch_norm --------------------------------------------------------------------------- */
 
-/* gradients of x, weight and bias at once */
+/* gradients of x, weight and bias at once, that of x whether it is asked for or not */
 static void batch_norm_backward(VRAM_FORMULA)
 {
     for (int i = 0; i < 3; i++) {
         const struct vram_meta *meta = &n->meta[i];
         bool follows = i == 0 && m->card && vram_channels_last(s[0]);
-        out[i] = !vram_needs(n, i) ? NULL
-                 : follows         ? vram_in_format_of(m, g[0], meta->shape, (enum vram_dtype)meta->dtype, true)
-                                   : vram_new(m, meta->shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
+        out[i] = i && !vram_needs(n, i) ? NULL
+                 : follows              ? vram_in_format_of(m, g[0], meta->shape, (enum vram_dtype)meta->dtype, true)
+                                        : vram_new(m, meta->shape, meta->rank, (enum vram_dtype)meta->dtype, NULL);
     }
 }
 
@@ -26,7 +26,7 @@ static bool batch_norm(VRAM_OP)
     struct vram_handle *x = vram_arg(m, row, a, 0), *stats[2];
     struct vram_handle *w = vram_arg_or_null(m, row, a, 1), *b = vram_arg_or_null(m, row, a, 2);
     struct vram_handle *mean = vram_arg_or_null(m, row, a, 3), *var = vram_arg_or_null(m, row, a, 4);
-    struct vram_handle *xs[3] = {x, w, b}, *save[4] = {x, w, mean, var};
+    struct vram_handle *xs[3] = {x, w, b}, *save[4] = {x, mean, var, w};
     if (x->rank != 4)
         vram_throw(m, VRAM_E_CONFLICT, "batch_norm takes [n, c, h, w]");
     struct vram_tape_node *n;
