@@ -114,8 +114,6 @@ static const struct vram_rename deepseek_v3[] = {
     {".mlp.experts.*.up_proj.weight", ".mlp.experts.gate_up_proj"},
     {".mlp.experts.*.down_proj.weight", ".mlp.experts.down_proj"},
     {NULL, NULL}};
-/* timm: a stage is a list of blocks in a list */
-static const struct vram_rename mobile[] = {{"blocks.#.", "blocks.#.blocks."}, {NULL, NULL}};
 static const struct vram_rename opt[] = {{"decoder.", "model.decoder."}, {NULL, NULL}};
 
 static bool two_layers(const struct vram_cx *cx, const struct vram_config *root)
@@ -227,8 +225,6 @@ static const struct vram_naming rows[] = {
      mllama, NULL, NULL},
     {"Blip2ForConditionalGeneration", "blip-2", " blip-2 ", " Blip2ForConditionalGeneration ",
      NULL, NULL, NULL},
-    {"EfficientNet", "EfficientNet", " EfficientNet ", " EfficientNet ", mobile, NULL, NULL},
-    {"MobileNetV3", "MobileNetV3", " MobileNetV3 ", " MobileNetV3 ", mobile, NULL, NULL},
     {"SiglipModel", "siglip", " siglip ", " SiglipModel ", NULL, NULL, NULL},
     {"SiglipVisionModel", "siglip_vision_model", " siglip_vision_model ", " SiglipVisionModel ",
      vision_only, NULL, NULL},
