@@ -466,7 +466,7 @@ class Input(Case):
         for source, parts in [(LLAVA, {"text_config__model_type": "mamba"}),
                               (LLAVA, {"text_config": {"model_type": "rwkv"}}),
                               (LLAVA, {"text_config": {"model_type": "jamba"}}),
-                              (LLAVA, {"vision_config__model_type": "convnext"}),
+                              (LLAVA, {"vision_config__model_type": "regnet"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "mamba"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "llama"})]:
             model = self.config(**self.patched(source, **parts))
