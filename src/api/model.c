@@ -116,6 +116,9 @@ static int open_model(struct vram_cx *cx, struct vram_model *m, const char *path
     source->dir = o ? o->templates_dir : NULL;
     struct vram_linker linker = {vram_templates_require, source, vram_op_find};
     VRAM_TRY(vram_load(cx, path, &load, &m->checkpoint));
+    m->checkpoint.task = o && o->task ? vram_arena_strndup(cx->arena, o->task, strlen(o->task)) : NULL;
+    if (o && o->task && !m->checkpoint.task)
+        return vram_fail_memory(cx);
     VRAM_TRY(vram_templates_begin(cx, &m->program, source));
     VRAM_TRY(vram_tree_build(cx, &m->program, &linker, &m->checkpoint, &m->tree));
     if (m->tree.known)

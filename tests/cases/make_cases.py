@@ -99,7 +99,16 @@ OPS = {
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
-    "pad": lambda x, dim, n: F.pad(x, (0, 0) * (x.dim() - 1 - dim % x.dim()) + (0, n)),
+    "pad": lambda x, dim, n, dim2=None, n2=0: F.pad(x, sum(
+        ((0, n if d == dim % x.dim() else n2 if dim2 is not None and d == dim2 % x.dim() else 0)
+         for d in reversed(range(min(dim % x.dim(), x.dim() if dim2 is None else dim2 % x.dim()), x.dim()))), ())),
+    "batch_norm": lambda x, w, b, mean, var: F.batch_norm(x, mean, var, w, b, training=True),
+    "max_pool": lambda x, n, step, padding=0: F.max_pool2d(x, n, step, padding),
+    "average_all": lambda x: F.adaptive_avg_pool2d(x, 1),
+    "roll": lambda x, dims: torch.roll(x, (1,) * dims, tuple(range(dims))),
+    "relu_": lambda x: F.relu(x, inplace=True), "silu_": lambda x: F.silu(x, inplace=True),
+    "hardswish_": lambda x: F.hardswish(x, inplace=True), "hardtanh_": lambda x: F.hardtanh(x, 0.0, 6.0, inplace=True),
+    "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid,
     "unbind": lambda x, dim=0: x.unbind(dim),
     "split": lambda x, parts, dim: x.split(parts, dim),
     "linear": lambda x, w, b=None: F.linear(x, w, b),

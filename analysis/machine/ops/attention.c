@@ -131,7 +131,7 @@ static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
 /* ---- memory-efficient --------------------------------------------------------------------- */
 
 /* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are
- * filled up to 16.  Cut below autograd, it holds no base. */
+ * filled up to 16, for fake tensors all but the last.  Cut below autograd, it holds no base. */
 static struct vram_handle *bias_gradient(struct vram_machine *m, const struct vram_meta *meta)
 {
     int64_t shape[VRAM_MAX_RANK];

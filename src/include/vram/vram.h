@@ -112,6 +112,7 @@ typedef struct vram_open_options {
     const char *templates_dir; /* further .vt files that go before the built-in ones; NULL = none */
     uint64_t memory_limit;     /* most bytes one handle may take; 0 = 2 GiB */
     const char *vision_tower;  /* directory of a tower the checkpoint only names; NULL = look beside it */
+    const char *task;          /* "classify": the family's classifier in place of another head; NULL */
 } vram_open_options;
 
 /* Opens a checkpoint directory, one .safetensors file, or a config.json (nothing downloaded yet).
