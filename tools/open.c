@@ -106,12 +106,12 @@ static int open_model(struct cli_input *input, const struct cli_args *args)
     return CLI_DONE;
 }
 
-int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
+int cli_plan(struct cli_input *input, const struct cli_args *args, const char **names, size_t most,
+             size_t *n)
 {
-    const char *named[2] = {NULL, NULL};
-    size_t n = 0;
     vram_error e;
     *input = (struct cli_input){.path = NULL};
+    *n = 0;
     if (vram_plan_create(&input->plan, &e))
         return cli_fail_library(CLI_SYSTEM, NULL, &e);
     if (args->option[CLI_PLAN]) {
@@ -122,11 +122,11 @@ int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
     }
     for (size_t i = 0; i < args->nwords; i++) {
         const char *value = setting_value(args->words[i]);
-        if (!value && n == most)
+        if (!value && *n == most)
             return cli_fail(CLI_USAGE, "one word too many: '%s' (usage: vramcast %s %s)",
                             args->words[i], args->command->name, args->command->synopsis);
         if (!value) {
-            named[n++] = args->words[i];
+            names[(*n)++] = args->words[i];
             continue;
         }
         int code = set(input->plan, args->words[i], value);
@@ -139,6 +139,16 @@ int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
             return cli_fail_library(cli_exit_of(&e), NULL, &e);
         input->settings = true;
     }
+    return CLI_DONE;
+}
+
+int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
+{
+    const char *named[2] = {NULL, NULL};
+    size_t n;
+    int code = cli_plan(input, args, named, most, &n);
+    if (code)
+        return code;
     if (n < most)
         return cli_fail(CLI_USAGE, "%s is missing (usage: vramcast %s %s)",
                         n ? "what to explain" : "the path of a model", args->command->name,

@@ -23,8 +23,11 @@ LLAVA_7B = "fixtures/checkpoints/llava-1.5-7b-hf"
 LLAVA_7B_CONFIG = LLAVA_7B + "/config.json"
 OPTIONS = {
     "predict": "dump format help output plan settings strict templates",
+    "check": "format help output plan require settings strict templates",
+    "fit": "advice cards format global-batch help max min output plan require settings templates",
     "inspect": "config format help output strict templates tensors",
     "explain": "format help output plan settings strict templates",
+    "scan": "format help jobs output plan resume settings shard stdin templates",
     "list": "format help output",
 }
 CLEAN = {k: v for k, v in os.environ.items()
@@ -368,7 +371,7 @@ class Usage(Case):
             text = self.answer(command, "--help")
             self.assertEqual(text, self.answer("help", command))
             self.assertEqual(text, self.answer(command, "-h", "whatever"))
-            self.assertEqual(sorted(re.findall(r"^  (?:-.,|   ) --(\w+)", text, re.M)), options.split())
+            self.assertEqual(sorted(re.findall(r"^  (?:-.,|   ) --([\w-]+)", text, re.M)), options.split())
             self.assertIn("\n  %s" % command, self.answer("--help"))
             for line in text.splitlines():
                 self.assertLessEqual(columns(line), 80, line)
