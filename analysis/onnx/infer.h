@@ -36,8 +36,9 @@ struct vram_info {
     uint8_t dtype; /* NONE: unknown */
     bool ranked;
     uint32_t rank;
-    vram_dim *dims;               /* rank of them, VRAM_DIM_UNKNOWN where unknown */
-    struct vram_element *value;   /* all elements in row-major order, or NULL: not followed */
+    const vram_dim *dims;         /* rank of them, VRAM_DIM_UNKNOWN where unknown */
+    const struct vram_element *value; /* all elements in row-major order, or NULL: not followed, or */
+    uint32_t tensor;              /* … those of this tensor of the model, which are fetched when an op asks */
     uint32_t elements;            /* of value */
     const struct vram_info *element; /* of a sequence or optional: what all its elements have in common */
     vram_dim length;              /* of a sequence; UNKNOWN when not known */
@@ -53,15 +54,34 @@ struct vram_onnx_bindings {
 };
 
 struct vram_shapes {
+    const struct vram_onnx *model;
     struct vram_dims *dims;
     struct vram_info *at; /* by value id */
     uint32_t n;
+    const vram_dim *symbols; /* that the inputs left open, in their order */
+    uint32_t n_symbols;
+    const struct vram_dim_binding *bound; /* what symbols of the file were given, or follow from that */
+    size_t n_bound;
     uint64_t unknown_ops; /* nodes of operators without a row */
 };
 
 /* bindings may be NULL.  Everything in *out lives in cx's arena. */
 int vram_onnx_infer(struct vram_cx *cx, const struct vram_onnx *model,
                     const struct vram_onnx_bindings *bindings, struct vram_shapes *out);
+
+/* What the file declares of a value (dtype, rank, dims) and inference does not find. */
+enum vram_claim_kind {
+    VRAM_CLAIM_WRONG,  /* it cannot be so */
+    VRAM_CLAIM_NARROW, /* a number where the inputs leave the size open, or another expression */
+};
+struct vram_claim {
+    uint8_t kind; /* enum vram_claim_kind */
+    uint32_t value;
+    const char *says, *is; /* "fp32 [2, seq]" */
+};
+/* In the order of values; n in *n. */
+int vram_onnx_claims(struct vram_cx *cx, const struct vram_shapes *shapes, const struct vram_claim **out,
+                     size_t *n);
 
 /* Operators with a row, for `vramcast list onnx-ops`; false past the end. */
 struct vram_onnx_op_row {

@@ -44,14 +44,14 @@ struct vram_op_row {
     const char *note;
 };
 
-/* Tables, one per family (ops/<family>.c), sorted by nothing; domains.c lists them. */
+/* Tables, one per family (ops/<family>.c: vram_onnx_ops_<family>), sorted by nothing; domains.c lists them. */
 struct vram_op_family {
     const char *domain; /* "", "ai.onnx.ml", "com.microsoft" … */
     const char *name;   /* "math" */
     const struct vram_op_row *rows;
     size_t n;
 };
-extern const struct vram_op_family vram_op_families[];
+extern const struct vram_op_family *const vram_op_families[];
 extern const size_t vram_n_op_families;
 
 /* ---- attributes: of the wrong kind is an error, absent gives the default ---- */
@@ -62,6 +62,7 @@ int vram_op_string(struct vram_op *op, const char *name, const char *otherwise, 
 /* *out = NULL, *n = 0 when absent */
 int vram_op_ints(struct vram_op *op, const char *name, const int64_t **out, uint32_t *n);
 int vram_op_floats(struct vram_op *op, const char *name, const double **out, uint32_t *n);
+int vram_op_strings(struct vram_op *op, const char *name, uint32_t *n); /* how many */
 int vram_op_tensor(struct vram_op *op, const char *name, const struct vram_onnx_tensor **out);
 int vram_op_graph(struct vram_op *op, const char *name, uint32_t *graph);
 bool vram_op_has(const struct vram_op *op, const char *name);
@@ -101,7 +102,11 @@ int vram_op_broadcast(struct vram_op *op, const struct vram_info *const *in, uin
 /* Product of dims [first, end); UNKNOWN when one is. */
 vram_dim vram_op_product(struct vram_op *op, const vram_dim *dims, uint32_t first, uint32_t end);
 
-/* ---- known values ---- */
+/* ---- known values ----
+ * A value function has them in in[i]->value.  A shape function asks by these, because elements of constants are
+ * fetched only when somebody wants them. */
+/* All elements; NULL: not followed. */
+const struct vram_element *vram_op_value(struct vram_op *op, const struct vram_info *in);
 /* Whole-number elements of a 1-D or scalar input as dims; false (not an error) when they are not
  * all followed; single unknown ones are VRAM_DIM_UNKNOWN. */
 bool vram_op_value_dims(struct vram_op *op, const struct vram_info *in, const vram_dim **out, uint32_t *n);
@@ -115,6 +120,8 @@ bool vram_op_value_real(struct vram_op *op, const struct vram_info *in, double *
 struct vram_element *vram_op_elements(struct vram_op *op, uint32_t i);
 struct vram_element vram_element_dim(vram_dim d);
 struct vram_element vram_element_real(double x);
+/* A whole one as a dim, so that it takes part in arithmetic with dims, another one as a real. */
+struct vram_element vram_element_of(struct vram_dims *dims, double x);
 /* Common value functions. */
 vram_op_fn vram_value_copy; /* output 0 has the elements of input 0 in the same order */
 

@@ -51,6 +51,14 @@ const struct vram_limits vram_limits_default = {
     .settings_files = 32,
     .steps = UINT64_C(200) * 1000 * 1000,
     .depth = 1000,
+    .onnx_depth = 100,
+    .onnx_nodes = 4u << 20,
+    .onnx_items = 64u << 20,
+    .onnx_inlined = 1u << 16,
+    .onnx_name_bytes = 1u << 20,
+    .onnx_part_bytes = 16u << 20,
+    .onnx_unpacked = UINT64_C(4) << 30,
+    .onnx_ratio = 200,
 };
 
 static _Thread_local uint64_t fail_at;

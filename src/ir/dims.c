@@ -275,22 +275,33 @@ vram_dim vram_dim_symbol(struct vram_dims *dims, vram_sym name)
     return add_atom(dims, atom, hash);
 }
 
-vram_dim vram_dim_fresh(struct vram_dims *dims, const char *stem, int64_t low, int64_t high)
+static vram_dim fresh(struct vram_dims *dims, const char *stem, struct dim_atom atom)
 {
-    char text[160];
+    char text[256];
     vram_sym first = vram_sym_of(dims->syms, stem), name = first;
     if (first == VRAM_SYM_NONE)
         return dim_broken(dims, VRAM_DIM_NO_MEMORY);
     uint32_t namesake = find_symbol(dims, first, symbol_hash(dims, first));
     for (uint32_t i = namesake; i != UINT32_MAX; i = find_symbol(dims, name, symbol_hash(dims, name))) {
-        snprintf(text, sizeof text, "%.120s_%" PRIu32, stem, ++dims->atoms.at[namesake].next);
+        snprintf(text, sizeof text, "%.240s_%" PRIu32, stem, ++dims->atoms.at[namesake].next);
         name = vram_sym_of(dims->syms, text);
         if (name == VRAM_SYM_NONE)
             return dim_broken(dims, VRAM_DIM_NO_MEMORY);
     }
-    struct dim_atom atom = {.kind = ATOM_SYMBOL, .data = true, .name = name, .leaves = 1,
-                            .range = {low, high}};
+    atom.name = name;
     return add_atom(dims, atom, symbol_hash(dims, name));
+}
+
+vram_dim vram_dim_fresh(struct vram_dims *dims, const char *stem, int64_t low, int64_t high)
+{
+    struct dim_atom atom = {.kind = ATOM_SYMBOL, .data = true, .leaves = 1, .range = {low, high}};
+    return fresh(dims, stem, atom);
+}
+
+vram_dim vram_dim_fresh_input(struct vram_dims *dims, const char *stem)
+{
+    struct dim_atom atom = {.kind = ATOM_SYMBOL, .leaves = 1, .range = {0, VRAM_DIM_HIGHEST}};
+    return fresh(dims, stem, atom);
 }
 
 bool vram_dim_rename(struct vram_dims *dims, vram_dim symbol, vram_sym name)
@@ -352,12 +363,4 @@ bool vram_dim_on_data(const struct vram_dims *dims, vram_dim a)
     return !dim_small(a) && dims->sums.at[a].data;
 }
 
-bool vram_dims_symbol(const struct vram_dims *dims, size_t *i, vram_dim *out)
-{
-    for (; *i < dims->atoms.n; ++*i)
-        if (dims->atoms.at[*i].kind == ATOM_SYMBOL) {
-            *out = dims->atoms.at[(*i)++].self;
-            return true;
-        }
-    return false;
-}
+size_t vram_dims_count(const struct vram_dims *dims) { return dims->atoms.n; }

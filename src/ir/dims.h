@@ -50,6 +50,8 @@ vram_dim vram_dim_int(struct vram_dims *dims, int64_t n);
 vram_dim vram_dim_symbol(struct vram_dims *dims, vram_sym name);
 /* A new symbol, for a size that depends on data; its name is stem, or stem_1 … when that is taken. */
 vram_dim vram_dim_fresh(struct vram_dims *dims, const char *stem, int64_t low, int64_t high);
+/* A new symbol that stands for no data, named likewise. */
+vram_dim vram_dim_fresh_input(struct vram_dims *dims, const char *stem);
 /* Gives a symbol another name; false when that one is taken. */
 bool vram_dim_rename(struct vram_dims *dims, vram_dim symbol, vram_sym name);
 /* low ≤ symbol ≤ high from now on; call before the symbol is used. */
@@ -72,8 +74,10 @@ bool vram_dim_is_int(const struct vram_dims *dims, vram_dim a, int64_t *out);
 bool vram_dim_is_symbol(const struct vram_dims *dims, vram_dim a, vram_sym *name);
 /* Does it depend on a symbol that vram_dim_fresh made? */
 bool vram_dim_on_data(const struct vram_dims *dims, vram_dim a);
-/* The symbols in the order of their making; *i starts at 0; false past the last. */
-bool vram_dims_symbol(const struct vram_dims *dims, size_t *i, vram_dim *out);
+/* Calls each for the symbols in a, one that stands twice perhaps twice; stops at what is not 0 and returns it. */
+int vram_dim_symbols(const struct vram_dims *dims, vram_dim a, int (*each)(void *ctx, vram_dim symbol), void *ctx);
+/* How many symbols and operations there are: a number that grows when one is made. */
+size_t vram_dims_count(const struct vram_dims *dims);
 /* Its range; INT64_MIN / INT64_MAX where it has no end. */
 void vram_dim_range(const struct vram_dims *dims, vram_dim a, int64_t *low, int64_t *high);
 

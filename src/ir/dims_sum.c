@@ -238,23 +238,31 @@ vram_dim vram_dim_bind(struct vram_dims *dims, vram_dim a, const struct vram_dim
     return bind(&b, a);
 }
 
-static bool mentions(const struct vram_dims *dims, vram_dim a, vram_dim symbol)
+int vram_dim_symbols(const struct vram_dims *dims, vram_dim a, int (*each)(void *ctx, vram_dim symbol), void *ctx)
 {
     struct dim_term own;
     uint32_t n;
+    int code = 0;
+    if (!a)
+        return 0;
     const struct dim_term *t = dim_terms(dims, a, &own, &n);
-    if (a == symbol)
-        return true;
     for (uint32_t i = 0; i < n; i++) {
-        const struct dim_product *p = &dims->products.at[t[i].product];
-        for (uint32_t k = 0; k < p->n; k++) {
-            const struct dim_atom *x = &dims->atoms.at[p->atoms[k]];
-            if (x->self == symbol ||
-                (x->kind != ATOM_SYMBOL && (mentions(dims, x->a, symbol) || mentions(dims, x->b, symbol))))
-                return true;
+        const struct dim_product p = dims->products.at[t[i].product];
+        for (uint32_t k = 0; k < p.n && !code; k++) {
+            const struct dim_atom x = dims->atoms.at[p.atoms[k]];
+            code = x.kind == ATOM_SYMBOL ? each(ctx, x.self) : vram_dim_symbols(dims, x.a, each, ctx);
+            if (!code && x.kind != ATOM_SYMBOL)
+                code = vram_dim_symbols(dims, x.b, each, ctx);
         }
     }
-    return false;
+    return code;
+}
+
+static int is_it(void *ctx, vram_dim symbol) { return symbol == *(const vram_dim *)ctx; }
+
+static bool mentions(const struct vram_dims *dims, vram_dim a, vram_dim symbol)
+{
+    return vram_dim_symbols(dims, a, is_it, &symbol) != 0;
 }
 
 vram_dim vram_dim_solve(struct vram_dims *dims, vram_dim a, vram_dim symbol, vram_dim value)

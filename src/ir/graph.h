@@ -145,10 +145,11 @@ struct vram_onnx_graph {
     vram_sym path;   /* "" for the main one; "/NODE.then_branch", "/NODE" for a function's body … */
     uint32_t parent; /* graph that it stands in; 0 for the main one */
     uint32_t owner;  /* node that has it as an attribute or body */
-    struct vram_onnx_span inputs;       /* of edges; without initializers that older files list as well
-                                           where the file says both: role INPUT with a tensor */
-    struct vram_onnx_span outputs;      /* of edges */
-    struct vram_onnx_span initializers; /* of edges */
+    struct vram_onnx_span inputs;       /* of edges.  Before IR version 4 initializers stand among the inputs
+                                           as well: left out here, role INITIALIZER; from it on such a one is a
+                                           default: here and in `initializers`, role INPUT with a tensor */
+    struct vram_onnx_span outputs;      /* of edges; of a subgraph also values of the graphs around it */
+    struct vram_onnx_span initializers; /* of edges: all values of the graph that have a tensor */
     struct vram_onnx_span nodes;        /* of order: node ids, each behind what it reads */
     bool sorted;                        /* the file's order was good */
 };
