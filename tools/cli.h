@@ -72,7 +72,7 @@ struct cli_command {
     int (*run)(const struct cli_args *args); /* an enum cli_exit */
 };
 extern const struct cli_command cli_predict, cli_check, cli_fit, cli_inspect, cli_explain,
-    cli_list, cli_scan;
+    cli_list, cli_scan, cli_compare;
 
 /* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */
