@@ -18,6 +18,10 @@
 static const char *setting_value(const char *word)
 {
     const char *p = word;
+    if (!strncmp(word, "input.", 6) || !strncmp(word, "dim.", 4)) { /* names of a graph are any text */
+        const char *last = strrchr(word, '=');
+        return last ? last + 1 : NULL;
+    }
     if (!isalpha((unsigned char)*p) && *p != '_')
         return NULL;
     while (isalnum((unsigned char)*p) || (*p && strchr("_.-+:", *p)))

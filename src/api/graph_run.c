@@ -31,7 +31,10 @@ static int bind(struct vram_cx *cx, const struct vram_plan *plan, const struct v
     *out = (struct vram_onnx_bindings){.symbols = symbols, .inputs = inputs};
     for (size_t i = 0; i < extras; i++) {
         const struct vram_plan_extra *e = vram_plan_extra(plan, i);
-        if (e->row == VRAM_KEY_DIM_NAME) {
+        if (e->row == VRAM_KEY_DIM_NAME && !names_dim(cx, model, e->name)) {
+            VRAM_TRY(vram_find(cx, VRAM_F_SETTING_UNUSED, e->name, "dim.%s=%s: no input of the graph has a dimension "
+                               "of this name (vramcast shapes)", e->name, e->text));
+        } else if (e->row == VRAM_KEY_DIM_NAME) {
             symbols[out->n_symbols++] = (struct vram_onnx_bind_symbol){e->name, e->number};
         } else if (e->row == VRAM_KEY_INPUT_NAME) {
             int64_t *dims = vram_arena_array(cx->arena, VRAM_SETTING_RANK_MAX, sizeof *dims);
