@@ -58,7 +58,7 @@ static int compare(struct vram_dims *dims, const struct vram_info *says, const s
     return worst;
 }
 
-int vram_onnx_claims(struct vram_cx *cx, const struct vram_shapes *shapes, const struct vram_claim **out, size_t *n)
+int vram_onnx_claims(struct vram_cx *cx, const struct vram_inference *shapes, const struct vram_claim **out, size_t *n)
 {
     VRAM_VEC(struct vram_claim) claims = {0};
     struct vram_infer pass = {.cx = cx, .model = shapes->model, .dims = shapes->dims, .at = shapes->at};

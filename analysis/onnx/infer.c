@@ -9,7 +9,7 @@
 
 #include "onnx/pass.h"
 
-const char *vram_infer_value(struct vram_cx *cx, const struct vram_onnx *model, uint32_t value)
+const char *vram_onnx_value_text(struct vram_cx *cx, const struct vram_onnx *model, uint32_t value)
 {
     char shown[400];
     const char *path = vram_sym_text(cx->syms, model->graphs.at[model->values.at[value].graph].path);
@@ -42,7 +42,7 @@ static int report_unknown(struct vram_infer *pass)
 }
 
 int vram_onnx_infer(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_onnx_bindings *bindings,
-                    struct vram_shapes *out)
+                    struct vram_inference *out)
 {
     struct vram_infer pass = {.cx = cx, .model = model};
     pass.dims = vram_dims_new(cx->arena, cx->syms);
@@ -52,7 +52,7 @@ int vram_onnx_infer(struct vram_cx *cx, const struct vram_onnx *model, const str
     VRAM_TRY(vram_infer_inputs(&pass, bindings));
     VRAM_TRY(vram_infer_graph(&pass, 1));
     VRAM_TRY(report_unknown(&pass));
-    *out = (struct vram_shapes){.model = model, .dims = pass.dims, .at = pass.at, .n = model->values.n,
+    *out = (struct vram_inference){.model = model, .dims = pass.dims, .at = pass.at, .n = model->values.n,
                                 .symbols = pass.symbols.at, .n_symbols = (uint32_t)pass.symbols.n,
                                 .bound = pass.bound.at, .n_bound = pass.bound.n,
                                 .unknown_ops = pass.unknown_ops};

@@ -53,7 +53,7 @@ struct vram_onnx_bindings {
     size_t n_inputs;
 };
 
-struct vram_shapes {
+struct vram_inference {
     const struct vram_onnx *model;
     struct vram_dims *dims;
     struct vram_info *at; /* by value id */
@@ -67,7 +67,7 @@ struct vram_shapes {
 
 /* bindings may be NULL.  Everything in *out lives in cx's arena. */
 int vram_onnx_infer(struct vram_cx *cx, const struct vram_onnx *model,
-                    const struct vram_onnx_bindings *bindings, struct vram_shapes *out);
+                    const struct vram_onnx_bindings *bindings, struct vram_inference *out);
 
 /* What the file declares of a value (dtype, rank, dims) and inference does not find. */
 enum vram_claim_kind {
@@ -80,8 +80,11 @@ struct vram_claim {
     const char *says, *is; /* "fp32 [2, seq]" */
 };
 /* In the order of values; n in *n. */
-int vram_onnx_claims(struct vram_cx *cx, const struct vram_shapes *shapes, const struct vram_claim **out,
+int vram_onnx_claims(struct vram_cx *cx, const struct vram_inference *shapes, const struct vram_claim **out,
                      size_t *n);
+
+/* A value's name, with the path of its graph before it; escaped, in the arena. */
+const char *vram_onnx_value_text(struct vram_cx *cx, const struct vram_onnx *model, uint32_t value);
 
 /* Operators with a row, for `vramcast list onnx-ops`; false past the end. */
 struct vram_onnx_op_row {

@@ -37,6 +37,15 @@ static int argument(struct vram_infer *pass, const char *format, ...)
     return text ? vram_fail(pass->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET, "%s", text) : vram_fail_memory(pass->cx);
 }
 
+/* What an input's dims stand in: an optional one is bound by what it holds. */
+static struct vram_info *info_of(struct vram_infer *pass, uint32_t value)
+{
+    struct vram_info *info = &pass->at[value];
+    if (info->kind == VRAM_ONNX_OPTIONAL && info->element && info->element->kind == VRAM_ONNX_TENSOR)
+        return (struct vram_info *)(uintptr_t)info->element; /* fresh from declared() */
+    return info;
+}
+
 /* ---- declared types ------------------------------------------------------------------------ */
 
 /* A dim as written; UNKNOWN when nothing is. */
@@ -177,11 +186,11 @@ static int solve(struct equations *all)
 
 /* ---- what the caller says ------------------------------------------------------------------ */
 
-static bool stands_in_inputs(const struct vram_infer *pass, vram_dim dim)
+static bool stands_in_inputs(struct vram_infer *pass, vram_dim dim)
 {
     const struct vram_onnx_graph *g = &pass->model->graphs.at[1];
     for (uint32_t i = 0; i < g->inputs.n; i++) {
-        const struct vram_info *info = &pass->at[pass->model->edges.at[g->inputs.first + i]];
+        const struct vram_info *info = info_of(pass, pass->model->edges.at[g->inputs.first + i]);
         for (uint32_t k = 0; k < info->rank; k++)
             if (info->dims[k] == dim)
                 return true;
@@ -221,7 +230,7 @@ static int bind_input(struct equations *all, const struct vram_onnx_bind_input *
             value = pass->model->edges.at[g->inputs.first + i];
     if (!value)
         return argument(pass, "%s: there is no such input", by);
-    struct vram_info *info = &pass->at[value];
+    struct vram_info *info = info_of(pass, value);
     if (info->kind != VRAM_ONNX_TENSOR)
         return argument(pass, "%s: it is no tensor", by);
     if (!info->ranked) {
@@ -251,9 +260,8 @@ static int begin(struct vram_infer *pass, uint32_t value)
         return vram_infer_tensor(pass, v->tensor, info);
     if (v->type)
         VRAM_TRY(vram_infer_declared(pass, v->type, info));
-    if (info->ranked)
-        VRAM_TRY(name_dims(pass, value, info));
-    return VRAM_OK;
+    info = info_of(pass, value);
+    return info->ranked ? name_dims(pass, value, info) : VRAM_OK;
 }
 
 static int note_symbols(void *ctx, vram_dim symbol) { return note_symbol(ctx, symbol); }
@@ -270,7 +278,7 @@ static vram_dim whole(const struct equations *all, vram_dim dim)
 static int finish(struct equations *all, uint32_t value)
 {
     struct vram_infer *pass = all->pass;
-    struct vram_info *info = &pass->at[value];
+    struct vram_info *info = info_of(pass, value);
     int64_t n;
     vram_dim *dims = vram_arena_array(pass->cx->arena, info->rank, sizeof *dims);
     if (!dims)
@@ -292,9 +300,11 @@ int vram_infer_inputs(struct vram_infer *pass, const struct vram_onnx_bindings *
     struct equations all = {.pass = pass};
     for (uint32_t i = 0; i < g->inputs.n; i++)
         VRAM_TRY(begin(pass, inputs[i]));
-    for (uint32_t i = 0; i < g->inputs.n; i++)
-        for (uint32_t k = 0; k < pass->at[inputs[i]].rank; k++)
-            VRAM_TRY(vram_dim_symbols(pass->dims, pass->at[inputs[i]].dims[k], note_symbols, pass));
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        const struct vram_info *info = info_of(pass, inputs[i]);
+        for (uint32_t k = 0; k < info->rank; k++)
+            VRAM_TRY(vram_dim_symbols(pass->dims, info->dims[k], note_symbols, pass));
+    }
     if (!b || (!b->n_symbols && !b->n_inputs))
         return VRAM_OK;
     VRAM_TRY(bind_names(&all, b));

@@ -33,7 +33,7 @@ bool vram_onnx_bytes(struct vram_dims *dims, const struct vram_info *info, uint6
 struct pass {
     struct vram_cx *cx;
     const struct vram_onnx *model;
-    const struct vram_shapes *shapes;
+    const struct vram_inference *shapes;
     struct vram_onnx_lives *out;
     uint32_t *position; /* by node: of itself in the main graph, else of the owner there */
     vram_sym view_ops[5];
@@ -163,7 +163,7 @@ static void measure(struct pass *p)
     }
 }
 
-int vram_onnx_lives(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_shapes *shapes,
+int vram_onnx_lives(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_inference *shapes,
                     bool views, struct vram_onnx_lives *out)
 {
     static const char *const names[5] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};

@@ -48,7 +48,7 @@ struct vram_onnx_peak {
 /* Bytes of a tensor with this info, at least and at most; false: not known. */
 bool vram_onnx_bytes(struct vram_dims *dims, const struct vram_info *info, uint64_t *low, uint64_t *high);
 
-int vram_onnx_lives(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_shapes *shapes,
+int vram_onnx_lives(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_inference *shapes,
                     bool views, struct vram_onnx_lives *out);
 /* Values of unknown size count as nothing: look at lives->unknown. */
 int vram_onnx_peak(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_onnx_lives *lives,

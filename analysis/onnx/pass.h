@@ -61,7 +61,5 @@ bool vram_infer_related(struct vram_infer *pass, vram_dim a, vram_dim b);
 
 /* "node 12 'name' (Conv)", for messages: in the arena, escaped; "" without memory */
 const char *vram_infer_node(struct vram_infer *pass, const struct vram_onnx_node *node);
-/* A value's name, with the path of its graph before it; escaped. */
-const char *vram_infer_value(struct vram_cx *cx, const struct vram_onnx *model, uint32_t value);
 
 #endif

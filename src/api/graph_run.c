@@ -60,7 +60,7 @@ static int bind(struct vram_cx *cx, const struct vram_plan *plan, const struct v
 }
 
 /* Sizes that nothing gives: which symbols would. */
-static int say_open(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_shapes *shapes,
+static int say_open(struct vram_cx *cx, const struct vram_onnx *model, const struct vram_inference *shapes,
                     const struct vram_onnx_lives *lives)
 {
     char names[400] = "";
@@ -86,7 +86,7 @@ static int known(struct vram_cx *cx, struct vram_report *r, const struct vram_on
 
 /* The weights alone: their bytes are exact, the peak is unknown. */
 static int unknown(struct vram_cx *cx, struct vram_report *r, const struct vram_onnx *model,
-                   const struct vram_shapes *shapes, const struct vram_onnx_lives *lives)
+                   const struct vram_inference *shapes, const struct vram_onnx_lives *lives)
 {
     VRAM_TRY(say_open(cx, model, shapes, lives));
     VRAM_TRY(vram_onnx_run(cx, &r->tree, model, lives, true, &r->run));
@@ -99,7 +99,7 @@ int vram_graph_run(struct vram_cx *cx, struct vram_report *r)
 {
     const struct vram_onnx *model = r->model->checkpoint.onnx;
     struct vram_onnx_bindings bindings;
-    struct vram_shapes shapes;
+    struct vram_inference shapes;
     struct vram_onnx_lives lives;
     VRAM_TRY(bind(cx, r->setup.plan, model, r->run.asked, &bindings));
     VRAM_TRY(vram_onnx_infer(cx, model, &bindings, &shapes));

@@ -183,6 +183,20 @@ struct operands {
     uint32_t n;
 };
 
+/* Is a ≤ b for certain?  By their ranges, or because a is a min that has b, or b a max that has a. */
+static bool at_most(struct vram_dims *dims, vram_dim a, vram_dim b)
+{
+    const struct dim_atom *x = dim_alone(dims, a), *y = dim_alone(dims, b);
+    const vram_dim parts[2][2] = {{x && x->kind == ATOM_MIN ? x->a : 0, x && x->kind == ATOM_MIN ? x->b : 0},
+                                  {y && y->kind == ATOM_MAX ? y->a : 0, y && y->kind == ATOM_MAX ? y->b : 0}};
+    if (a == b || vram_dim_less(dims, b, a) == VRAM_FALSE)
+        return true;
+    for (int i = 0; i < 2; i++)
+        if ((parts[0][i] && at_most(dims, parts[0][i], b)) || (parts[1][i] && at_most(dims, a, parts[1][i])))
+            return true;
+    return false;
+}
+
 /* Adds a to the operands, but for what another one makes pointless; false: too many. */
 static bool add_operand(struct vram_dims *dims, enum atom_kind kind, struct operands *all, vram_dim a)
 {
@@ -194,11 +208,9 @@ static bool add_operand(struct vram_dims *dims, enum atom_kind kind, struct oper
     uint32_t kept = 0;
     for (uint32_t i = 0; i < all->n; i++) {
         vram_dim b = all->at[i];
-        enum vram_truth less = kind == ATOM_MAX ? vram_dim_less(dims, b, a) : vram_dim_less(dims, a, b);
-        enum vram_truth more = kind == ATOM_MAX ? vram_dim_less(dims, a, b) : vram_dim_less(dims, b, a);
-        if (a == b || less == VRAM_FALSE) /* b serves as well */
+        if (kind == ATOM_MAX ? at_most(dims, a, b) : at_most(dims, b, a)) /* b serves as well */
             return true;
-        if (less != VRAM_TRUE && more != VRAM_FALSE)
+        if (!(kind == ATOM_MAX ? at_most(dims, b, a) : at_most(dims, a, b)))
             all->at[kept++] = b;
     }
     all->n = kept;

@@ -219,7 +219,7 @@ bool vram_onnx_grid(struct vram_op *op, const struct vram_info *x, struct vram_o
 bool vram_onnx_value(struct vram_op *op, uint32_t i, struct vram_onnx_grid *grid)
 {
     const struct vram_info *x = vram_onnx_in(op, i);
-    return x && x->value && vram_onnx_grid(op, x, grid) && grid->n == x->elements;
+    return vram_op_value(op, x) && vram_onnx_grid(op, x, grid) && grid->n == x->elements;
 }
 
 void vram_onnx_at(const struct vram_onnx_grid *grid, int64_t i, int64_t *at)

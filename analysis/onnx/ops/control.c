@@ -420,7 +420,7 @@ static int sequence_map(struct vram_op *op)
 static const struct vram_op_row rows[] = {
     {"If", 1, 1, 1, 1, UINT32_MAX, if_, NULL, "a known condition takes its branch, else what both have in common"},
     {"Loop", 1, 0, UINT32_MAX, 0, UINT32_MAX, loop, NULL, "what changes from round to round is a size of its own"},
-    {"Scan", 8, 2, UINT32_MAX, 1, UINT32_MAX, scan_8, NULL, NULL},
+    {"Scan", 8, 0, UINT32_MAX, 1, UINT32_MAX, scan_8, NULL, NULL},
     {"Scan", 9, 1, UINT32_MAX, 1, UINT32_MAX, scan_9, NULL, NULL},
     {"SequenceMap", 17, 1, UINT32_MAX, 1, UINT32_MAX, sequence_map, NULL, NULL},
 };

@@ -241,10 +241,10 @@ static int value_sum(struct vram_op *op) { return value_fold(op, vram_element_ad
 static int value_mean(struct vram_op *op)
 {
     VRAM_TRY(value_fold(op, vram_element_add));
-    for (uint32_t i = 0; op->out[0].value && i < op->out[0].elements; i++)
-        op->out[0].value[i] =
-            vram_element_div(op, op->out[0].value[i], vram_element_dim(vram_onnx_num(op, op->n_in)),
-                             op->out[0].dtype);
+    const struct vram_element *sum = op->out[0].value;
+    struct vram_element *e = sum ? vram_op_elements(op, 0) : NULL;
+    for (uint32_t i = 0; e && i < op->out[0].elements; i++)
+        e[i] = vram_element_div(op, sum[i], vram_element_dim(vram_onnx_num(op, op->n_in)), op->out[0].dtype);
     return 0;
 }
 
