@@ -58,7 +58,7 @@ static int text(struct onnx_load *l, ProtobufCBinaryData s, uint32_t *id)
 }
 
 /* one element with an id */
-static int element(struct onnx_load *l, const Onnx__AttributeProto *a, unsigned kind, size_t i, const char *where,
+static int element(struct onnx_load *l, const Onnx__AttributeProto *a, unsigned kind, size_t i, const struct onnx_who *who,
                    uint32_t *id)
 {
     switch (kind) {
@@ -68,8 +68,8 @@ static int element(struct onnx_load *l, const Onnx__AttributeProto *a, unsigned 
     case VRAM_ATTR_TENSORS: return onnx_tensor(l, a->tensors[i], id);
     case VRAM_ATTR_SPARSE_TENSOR: return onnx_sparse(l, a->sparse_tensor, id);
     case VRAM_ATTR_SPARSE_TENSORS: return onnx_sparse(l, a->sparse_tensors[i], id);
-    case VRAM_ATTR_TYPE: return onnx_type(l, a->tp, where, false, id);
-    case VRAM_ATTR_TYPES: return onnx_type(l, a->type_protos[i], where, false, id);
+    case VRAM_ATTR_TYPE: return onnx_type(l, a->tp, who, false, id);
+    case VRAM_ATTR_TYPES: return onnx_type(l, a->type_protos[i], who, false, id);
     default: *id = onnx_mark_graph(&a->base, (uint32_t)i); return VRAM_OK;
     }
 }
@@ -94,7 +94,7 @@ static int numbers(struct onnx_load *l, const Onnx__AttributeProto *a, struct vr
     return VRAM_OK;
 }
 
-static int value(struct onnx_load *l, const Onnx__AttributeProto *a, const char *where, struct vram_onnx_attr *out)
+static int value(struct onnx_load *l, const Onnx__AttributeProto *a, const struct onnx_who *who, struct vram_onnx_attr *out)
 {
     switch (out->kind) {
     case VRAM_ATTR_NONE: return VRAM_OK;
@@ -109,14 +109,14 @@ static int value(struct onnx_load *l, const Onnx__AttributeProto *a, const char 
     case VRAM_ATTR_TYPE:
         if (out->kind != VRAM_ATTR_STRING && !present(a, out->kind))
             return missing(l, a);
-        return element(l, a, out->kind, 0, where, &out->id);
+        return element(l, a, out->kind, 0, who, &out->id);
     default: break;
     }
     uint32_t *ids = vram_arena_array(l->cx->arena, out->n, sizeof *ids);
     if (!ids)
         return vram_fail_memory(l->cx);
     for (uint32_t i = 0; i < out->n; i++)
-        VRAM_TRY(element(l, a, out->kind, i, where, &ids[i]));
+        VRAM_TRY(element(l, a, out->kind, i, who, &ids[i]));
     out->ids = ids;
     return VRAM_OK;
 }
@@ -127,7 +127,7 @@ static bool is_list(unsigned kind)
            kind == VRAM_ATTR_TYPES;
 }
 
-int onnx_attr(struct onnx_load *l, const Onnx__AttributeProto *a, const char *where, struct raw_attr *out)
+int onnx_attr(struct onnx_load *l, const Onnx__AttributeProto *a, const struct onnx_who *who, struct raw_attr *out)
 {
     *out = (struct raw_attr){.is = {.name = onnx_name(l, a->name)}, .ref = onnx_name(l, a->ref_attr_name)};
     if (out->is.name == VRAM_SYM_NONE || out->ref == VRAM_SYM_NONE)
@@ -138,8 +138,8 @@ int onnx_attr(struct onnx_load *l, const Onnx__AttributeProto *a, const char *wh
         rc = vram_fail(l->cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "an attribute of %zu elements", n);
     out->is.n = is_list(out->is.kind) ? (uint32_t)n : 1;
     if (!rc && !out->ref)
-        rc = value(l, a, where, &out->is);
+        rc = value(l, a, who, &out->is);
     if (rc)
-        vram_where(l->cx, "%s: attribute '%s'", where, onnx_shown(l->cx, out->is.name).text);
+        vram_where(l->cx, "%s: attribute '%s'", onnx_at(l, who).text, onnx_shown(l->cx, out->is.name).text);
     return rc;
 }

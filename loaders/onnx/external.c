@@ -22,7 +22,7 @@ static int fail(struct onnx_load *l, const Onnx__TensorProto *p, const char *tex
     return vram_fail(l->cx, VRAM_E_FORMAT, onnx_mark_offset(&p->base), "%s", text);
 }
 
-static int keys(struct onnx_load *l, const Onnx__TensorProto *p, const char *where, struct entry *e)
+static int keys(struct onnx_load *l, const Onnx__TensorProto *p, const struct onnx_who *who, struct entry *e)
 {
     for (size_t i = 0; i < p->n_external_data; i++) {
         const Onnx__StringStringEntryProto *pair = p->external_data[i];
@@ -34,7 +34,7 @@ static int keys(struct onnx_load *l, const Onnx__TensorProto *p, const char *whe
         if (!place) {
             char shown[64];
             vram_escape(shown, sizeof shown, key, strlen(key));
-            VRAM_TRY(onnx_note(l, VRAM_F_ONNX_EXTERNAL_KEY, where, "unknown key '%s' of external data", shown));
+            VRAM_TRY(onnx_note(l, VRAM_F_ONNX_EXTERNAL_KEY, onnx_at(l, who).text, "unknown key '%s' of external data", shown));
             continue;
         }
         if (*place)
@@ -113,7 +113,7 @@ void onnx_external_close(struct onnx_load *l)
     l->open_name = 0;
 }
 
-static int place(struct onnx_load *l, const char *where, struct vram_onnx_tensor *t)
+static int place(struct onnx_load *l, const struct onnx_who *who, struct vram_onnx_tensor *t)
 {
     struct onnx_file *file = file_of(l, t->file);
     if (!file)
@@ -124,7 +124,7 @@ static int place(struct onnx_load *l, const char *where, struct vram_onnx_tensor
     if (file->state == ONNX_FILE_MISSING)
         return VRAM_OK;
     if (t->offset + t->stored > file->size)
-        return onnx_note(l, VRAM_F_ONNX_EXTERNAL_SHORT, where,
+        return onnx_note(l, VRAM_F_ONNX_EXTERNAL_SHORT, onnx_at(l, who).text,
                          "its data end at byte %llu of a file of %llu bytes: the file is truncated or not the model's",
                          (unsigned long long)(t->offset + t->stored), (unsigned long long)file->size);
     t->place = VRAM_ONNX_EXTERNAL;
@@ -140,11 +140,11 @@ static int place(struct onnx_load *l, const char *where, struct vram_onnx_tensor
     return vram_source_read(l->cx, &l->open, t->offset, data, (size_t)t->bytes);
 }
 
-int onnx_external(struct onnx_load *l, const Onnx__TensorProto *p, const char *where, struct vram_onnx_tensor *t)
+int onnx_external(struct onnx_load *l, const Onnx__TensorProto *p, const struct onnx_who *who, struct vram_onnx_tensor *t)
 {
     struct entry e = {0};
     uint64_t length = t->bytes, end;
-    VRAM_TRY(keys(l, p, where, &e));
+    VRAM_TRY(keys(l, p, who, &e));
     VRAM_TRY(check_location(l, p, e.location));
     if (t->dtype == VRAM_DT_STRING)
         return fail(l, p, "strings cannot be external data");
@@ -163,5 +163,5 @@ int onnx_external(struct onnx_load *l, const Onnx__TensorProto *p, const char *w
     if (t->file == VRAM_SYM_NONE)
         return l->cx->error->code;
     t->place = VRAM_ONNX_NOWHERE;
-    return l->folder ? place(l, where, t) : VRAM_OK;
+    return l->folder ? place(l, who, t) : VRAM_OK;
 }

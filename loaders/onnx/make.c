@@ -114,7 +114,7 @@ static int initializers(struct maker *m, uint32_t graph, const struct raw_graph 
             VRAM_TRY(add_value(m, (struct vram_onnx_value){.name = name, .graph = graph, .role = VRAM_ONNX_INITIALIZER},
                                &id));
         else if (m->values.at[id].tensor)
-            VRAM_TRY(onnx_note(m->l, VRAM_F_ONNX_INIT_TWICE, onnx_at_tensor(m->l, name).text,
+            VRAM_TRY(onnx_note(m->l, VRAM_F_ONNX_INIT_TWICE, onnx_at_value(m->l, name).text,
                                "two initializers have this name: the last is taken"));
         else if (m->l->out->ir_version >= 1 && m->l->out->ir_version < 4)
             m->values.at[id].role = VRAM_ONNX_INITIALIZER; /* older files list all of them as inputs */
@@ -509,7 +509,7 @@ int onnx_make(struct onnx_load *l)
     struct place top = {0};
     uint32_t graph;
     vram_arena_init(&m.paths, UINT64_MAX);
-    int rc = onnx_functions(l);
+    int rc = onnx_scratch(&m.paths) ? onnx_functions(l) : vram_fail_memory(l->cx);
     if (!rc)
         rc = begin(&m);
     if (!rc)

@@ -27,18 +27,22 @@ struct onnx_place onnx_at_node(const struct onnx_load *l, const struct raw_node 
     return place;
 }
 
-struct onnx_place onnx_at_tensor(const struct onnx_load *l, vram_sym name)
+struct onnx_place onnx_at(const struct onnx_load *l, const struct onnx_who *who)
 {
     struct onnx_place place;
-    snprintf(place.text, sizeof place.text, "%.100s: tensor '%.100s'", l->file, onnx_shown(l->cx, name).text);
+    if (who->node)
+        return onnx_at_node(l, who->node);
+    if (who->what)
+        snprintf(place.text, sizeof place.text, "%.100s: %s '%.100s'", l->file, who->what,
+                 onnx_shown(l->cx, who->name).text);
+    else
+        snprintf(place.text, sizeof place.text, "%.100s", l->file);
     return place;
 }
 
 struct onnx_place onnx_at_value(const struct onnx_load *l, vram_sym name)
 {
-    struct onnx_place place;
-    snprintf(place.text, sizeof place.text, "%.100s: value '%.100s'", l->file, onnx_shown(l->cx, name).text);
-    return place;
+    return onnx_at(l, &(struct onnx_who){.what = "value", .name = name});
 }
 
 int onnx_note(struct onnx_load *l, enum vram_finding_kind kind, const char *subject, const char *format, ...)
@@ -112,7 +116,7 @@ static int twice(struct onnx_load *l, vram_sym name, bool *yes)
 
 static int attributes(struct onnx_load *l, const Onnx__NodeProto *n, struct raw_node *node)
 {
-    struct onnx_place where = onnx_at_node(l, node);
+    struct onnx_who who = {.node = node};
     bool again = false;
     if (n->n_attribute > l->cx->limits->onnx_items - l->attrs.n)
         return vram_fail(l->cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "more than %llu attributes",
@@ -121,10 +125,10 @@ static int attributes(struct onnx_load *l, const Onnx__NodeProto *n, struct raw_
     l->seen_turn++;
     for (size_t i = 0; i < n->n_attribute; i++) {
         struct raw_attr attr;
-        VRAM_TRY(onnx_attr(l, n->attribute[i], where.text, &attr));
+        VRAM_TRY(onnx_attr(l, n->attribute[i], &who, &attr));
         VRAM_TRY(twice(l, attr.is.name, &again));
         if (again)
-            VRAM_TRY(onnx_note(l, VRAM_F_ONNX_ATTR_TWICE, where.text, "attribute '%s' stands twice: the first is taken",
+            VRAM_TRY(onnx_note(l, VRAM_F_ONNX_ATTR_TWICE, onnx_at(l, &who).text, "attribute '%s' stands twice: the first is taken",
                                onnx_shown(l->cx, attr.is.name).text));
         if (!vram_vec_push(&l->attrs, &l->raw, attr))
             return vram_fail_memory(l->cx);
@@ -172,10 +176,10 @@ static int declared(struct onnx_load *l, uint32_t graph, enum onnx_part part, co
         return VRAM_OK; /* a claim about nothing */
     if (!value.name)
         return vram_fail(l->cx, VRAM_E_FORMAT, onnx_mark_offset(&v->base), "it has no name");
-    struct onnx_place where = onnx_at_value(l, value.name);
-    int rc = onnx_type(l, v->type, where.text, part == ONNX_INPUT, &value.type);
+    struct onnx_who who = {.what = "value", .name = value.name};
+    int rc = onnx_type(l, v->type, &who, part == ONNX_INPUT, &value.type);
     if (rc) {
-        vram_where(l->cx, "%s", where.text);
+        vram_where(l->cx, "%s", onnx_at(l, &who).text);
         if (l->cx->error->offset == VRAM_NO_OFFSET && rc != VRAM_E_NOMEM)
             l->cx->error->offset = onnx_mark_offset(&v->base);
         return rc;
@@ -235,7 +239,7 @@ static struct raw_function *function_of(struct onnx_load *l, uint32_t graph)
 static int parameter_default(struct onnx_load *l, uint32_t graph, const Onnx__AttributeProto *a)
 {
     struct raw_attr attr;
-    VRAM_TRY(onnx_attr(l, a, l->file, &attr));
+    VRAM_TRY(onnx_attr(l, a, &(struct onnx_who){0}, &attr));
     return vram_vec_push(&function_of(l, graph)->defaults, &l->raw, attr) ? VRAM_OK : vram_fail_memory(l->cx);
 }
 

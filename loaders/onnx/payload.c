@@ -138,9 +138,7 @@ static int typed(struct onnx_load *l, const Onnx__TensorProto *p, uint64_t offse
     }
     if (want < low || want > high)
         return vram_fail(l->cx, VRAM_E_FORMAT, offset,
-                         high ? "%s has %llu entries, its dimensions make %llu: the file is damaged"
-                              : "there are no data (%s has %llu entries, its dimensions make %llu): the file was saved without its weights",
-                         list_names[right], (unsigned long long)high, (unsigned long long)want);
+                         "%s has %llu entries, its dimensions make %llu: the file is damaged", list_names[right], (unsigned long long)high, (unsigned long long)want);
     if (t->dtype == VRAM_DT_STRING) {
         t->bytes = t->stored = onnx_mark_bytes(&p->base, "string_data");
         return VRAM_OK;
@@ -149,7 +147,7 @@ static int typed(struct onnx_load *l, const Onnx__TensorProto *p, uint64_t offse
     return low == high && low == want ? keep(l, p, right, t) : VRAM_OK;
 }
 
-int onnx_payload(struct onnx_load *l, const Onnx__TensorProto *p, const char *where, struct vram_onnx_tensor *t)
+int onnx_payload(struct onnx_load *l, const Onnx__TensorProto *p, const struct onnx_who *who, struct vram_onnx_tensor *t)
 {
     uint64_t offset = onnx_mark_offset(&p->base), low, high, lists = 0;
     t->place = VRAM_ONNX_INLINE;
@@ -160,8 +158,12 @@ int onnx_payload(struct onnx_load *l, const Onnx__TensorProto *p, const char *wh
     uint64_t n = p->has_raw_data ? p->raw_data.len : 0;
     if (p->base.n_unknown_fields > 1 && onnx_mark_bytes(&p->base, "raw_data"))
         n = onnx_mark_bytes(&p->base, "raw_data");
+    if (!lists && !n && t->elements) { /* tools save such skeletons on purpose */
+        t->place = VRAM_ONNX_NOWHERE;
+        return onnx_note(l, VRAM_F_ONNX_NO_DATA, onnx_at(l, who).text, "the file was saved without its data: sizes are known, values are not");
+    }
     if (lists && n)
-        VRAM_TRY(onnx_note(l, VRAM_F_ONNX_DATA_TWICE, where, "its data stand twice, raw and as a list: raw_data are taken"));
+        VRAM_TRY(onnx_note(l, VRAM_F_ONNX_DATA_TWICE, onnx_at(l, who).text, "its data stand twice, raw and as a list: raw_data are taken"));
     if (n == 0 && (lists || !p->has_raw_data || t->elements == 0))
         return typed(l, p, offset, t);
     return raw(l, p, n, offset, t);

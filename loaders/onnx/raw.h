@@ -98,12 +98,18 @@ struct onnx_load {
     struct onnx_note notes[VRAM_F_COUNT];
 };
 
+/* What a message is about; its text is made when there is a message. */
+struct onnx_who {
+    const char *what; /* "tensor", "value"; NULL: the file itself, or the node */
+    vram_sym name;
+    const struct raw_node *node;
+};
 /* "model.onnx: node 412 'Conv' /enc/conv1" */
 struct onnx_place {
     char text[256];
 };
+struct onnx_place onnx_at(const struct onnx_load *l, const struct onnx_who *who);
 struct onnx_place onnx_at_node(const struct onnx_load *l, const struct raw_node *node);
-struct onnx_place onnx_at_tensor(const struct onnx_load *l, vram_sym name);
 struct onnx_place onnx_at_value(const struct onnx_load *l, vram_sym name);
 /* A name for a message: escaped, cut. */
 struct onnx_place onnx_shown(const struct vram_cx *cx, vram_sym name);
@@ -122,16 +128,16 @@ vram_sym onnx_domain(struct onnx_load *l, const char *text);
 int onnx_tensor(struct onnx_load *l, const Onnx__TensorProto *t, uint32_t *id);
 int onnx_sparse(struct onnx_load *l, const Onnx__SparseTensorProto *t, uint32_t *id);
 /* payload.c: checks what is stored against t's dims and dtype, and keeps it when it is small. */
-int onnx_payload(struct onnx_load *l, const Onnx__TensorProto *proto, const char *where,
+int onnx_payload(struct onnx_load *l, const Onnx__TensorProto *proto, const struct onnx_who *who,
                  struct vram_onnx_tensor *t);
 /* external.c */
-int onnx_external(struct onnx_load *l, const Onnx__TensorProto *proto, const char *where,
+int onnx_external(struct onnx_load *l, const Onnx__TensorProto *proto, const struct onnx_who *who,
                   struct vram_onnx_tensor *t);
 void onnx_external_close(struct onnx_load *l);
 /* types.c */
-int onnx_type(struct onnx_load *l, const Onnx__TypeProto *t, const char *where, bool input, uint32_t *id);
+int onnx_type(struct onnx_load *l, const Onnx__TypeProto *t, const struct onnx_who *who, bool input, uint32_t *id);
 /* attrs.c */
-int onnx_attr(struct onnx_load *l, const Onnx__AttributeProto *a, const char *where, struct raw_attr *out);
+int onnx_attr(struct onnx_load *l, const Onnx__AttributeProto *a, const struct onnx_who *who, struct raw_attr *out);
 /* parts.c */
 uint32_t onnx_graph(void *load, uint64_t offset, bool function);
 int onnx_part(void *load, enum onnx_part part, uint32_t graph, const ProtobufCMessage *message);

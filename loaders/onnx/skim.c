@@ -67,7 +67,7 @@ struct walk {
     struct vram_cx *cx;
     struct onnx_copy copy;
     struct vram_arena scratch;
-    uint64_t parts; /* handed over: for messages, by graph */
+    size_t chunk; /* scratch's second */
     size_t n_plans;
     struct plan plans[PLANS];
 };
@@ -342,6 +342,7 @@ static int hand_over(struct walk *w, enum onnx_part part, uint32_t graph, size_t
     else
         rc = vram_fail(w->cx, VRAM_E_NOMEM, VRAM_NO_OFFSET, "out of memory");
     vram_arena_rewind(&w->scratch, mark);
+    w->scratch.next_chunk = w->chunk; /* a large part is no reason for large chunks from now on */
     w->copy.n = from;
     return rc;
 }
@@ -495,58 +496,15 @@ int onnx_skim(struct onnx_skim *skim)
         return vram_fail_memory(cx);
     *w = (struct walk){.skim = skim, .wire = skim->wire, .cx = cx};
     vram_arena_init(&w->scratch, UINT64_MAX);
+    int rc = onnx_scratch(&w->scratch) ? VRAM_OK : no_room(w);
+    w->chunk = w->scratch.next_chunk;
     struct frame f = {.plan = plan_of(w, &onnx__model_proto__descriptor), .end = skim->wire->size, .depth = 1};
-    int rc = message(w, &f);
+    if (!rc)
+        rc = message(w, &f);
     if (rc)
         vram_where(cx, "%s", skim->file);
     vram_arena_finish(&w->scratch);
     onnx_copy_free(&w->copy);
     free(w);
     return rc;
-}
-
-/* ---- marks ---- */
-
-static uint64_t mark(const ProtobufCMessage *m, uint32_t tag, uint32_t nth)
-{
-    for (unsigned i = 0; i < m->n_unknown_fields; i++) {
-        const ProtobufCMessageUnknownField *u = &m->unknown_fields[i];
-        if (u->tag == tag && nth-- == 0) {
-            uint64_t v = 0;
-            for (int b = 7; b >= 0; b--)
-                v = v << 8 | u->data[b];
-            return v;
-        }
-    }
-    return 0;
-}
-
-static uint32_t id_of(const ProtobufCMessage *m, const char *field)
-{
-    return protobuf_c_message_descriptor_get_field_by_name(m->descriptor, field)->id;
-}
-
-uint64_t onnx_mark_offset(const ProtobufCMessage *m) { return mark(m, ONNX_MARK_OFFSET, 0); }
-
-uint32_t onnx_mark_graphs(const ProtobufCMessage *m)
-{
-    uint32_t n = 0;
-    for (unsigned i = 0; i < m->n_unknown_fields; i++)
-        n += m->unknown_fields[i].tag == ONNX_MARK_GRAPH;
-    return n;
-}
-
-uint32_t onnx_mark_graph(const ProtobufCMessage *m, uint32_t i)
-{
-    return (uint32_t)mark(m, ONNX_MARK_GRAPH, i);
-}
-
-uint64_t onnx_mark_count(const ProtobufCMessage *m, const char *field)
-{
-    return mark(m, ONNX_MARK_COUNT + id_of(m, field), 0);
-}
-
-uint64_t onnx_mark_bytes(const ProtobufCMessage *m, const char *field)
-{
-    return mark(m, ONNX_MARK_BYTES + id_of(m, field), 0);
 }

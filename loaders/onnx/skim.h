@@ -56,6 +56,9 @@ struct onnx_skim {
 
 int onnx_skim(struct onnx_skim *skim);
 
+/* Makes an arena one that is rewound again and again: its first chunk stays. */
+static inline bool onnx_scratch(struct vram_arena *arena) { return vram_arena_alloc(arena, 1) != NULL; }
+
 /* What travels with a message. */
 uint64_t onnx_mark_offset(const ProtobufCMessage *message);
 uint32_t onnx_mark_graphs(const ProtobufCMessage *message);

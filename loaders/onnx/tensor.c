@@ -56,7 +56,7 @@ static int add(struct onnx_load *l, const struct vram_onnx_tensor *t, uint32_t *
     return vram_vec_push(&l->tensors, l->cx->arena, *t) ? VRAM_OK : vram_fail_memory(l->cx);
 }
 
-static int tensor(struct onnx_load *l, const Onnx__TensorProto *proto, const char *where,
+static int tensor(struct onnx_load *l, const Onnx__TensorProto *proto, const struct onnx_who *who,
                   struct vram_onnx_tensor *t)
 {
     uint64_t offset = onnx_mark_offset(&proto->base);
@@ -70,8 +70,8 @@ static int tensor(struct onnx_load *l, const Onnx__TensorProto *proto, const cha
         return vram_fail(l->cx, VRAM_E_UNSUPPORTED, offset, "tensors in segments are not supported: export the model again");
     VRAM_TRY(shape(l, proto->dims, proto->n_dims, offset, t));
     if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
-        return onnx_external(l, proto, where, t);
-    return onnx_payload(l, proto, where, t);
+        return onnx_external(l, proto, who, t);
+    return onnx_payload(l, proto, who, t);
 }
 
 int onnx_tensor(struct onnx_load *l, const Onnx__TensorProto *proto, uint32_t *id)
@@ -79,23 +79,23 @@ int onnx_tensor(struct onnx_load *l, const Onnx__TensorProto *proto, uint32_t *i
     struct vram_onnx_tensor t = {.name = onnx_name(l, proto->name)};
     if (t.name == VRAM_SYM_NONE)
         return l->cx->error->code;
-    struct onnx_place where = onnx_at_tensor(l, t.name);
-    int rc = tensor(l, proto, where.text, &t);
+    struct onnx_who who = {.what = "tensor", .name = t.name};
+    int rc = tensor(l, proto, &who, &t);
     if (!rc)
         rc = add(l, &t, id);
     if (rc)
-        vram_where(l->cx, "%s", where.text);
+        vram_where(l->cx, "%s", onnx_at(l, &who).text);
     return rc;
 }
 
 /* NNZ values, and NNZ or NNZ × rank indices */
-static int sparse(struct onnx_load *l, const Onnx__SparseTensorProto *proto, const char *where,
+static int sparse(struct onnx_load *l, const Onnx__SparseTensorProto *proto, const struct onnx_who *who,
                   struct vram_onnx_tensor *t)
 {
     uint64_t offset = onnx_mark_offset(&proto->values->base), stored;
     struct vram_onnx_tensor values = {0}, indices = {0};
-    VRAM_TRY(tensor(l, proto->values, where, &values));
-    VRAM_TRY(tensor(l, proto->indices, where, &indices));
+    VRAM_TRY(tensor(l, proto->values, who, &values));
+    VRAM_TRY(tensor(l, proto->indices, who, &indices));
     t->dtype = values.dtype;
     t->place = values.place;
     t->file = values.file;
@@ -126,11 +126,11 @@ int onnx_sparse(struct onnx_load *l, const Onnx__SparseTensorProto *proto, uint3
     struct vram_onnx_tensor t = {.name = onnx_name(l, proto->values->name)};
     if (t.name == VRAM_SYM_NONE)
         return l->cx->error->code;
-    struct onnx_place where = onnx_at_tensor(l, t.name);
-    int rc = sparse(l, proto, where.text, &t);
+    struct onnx_who who = {.what = "tensor", .name = t.name};
+    int rc = sparse(l, proto, &who, &t);
     if (!rc)
         rc = add(l, &t, id);
     if (rc)
-        vram_where(l->cx, "%s", where.text);
+        vram_where(l->cx, "%s", onnx_at(l, &who).text);
     return rc;
 }

@@ -57,7 +57,7 @@ struct vram_onnx_type {
 enum vram_onnx_place {
     VRAM_ONNX_INLINE,   /* the payload is in the file */
     VRAM_ONNX_EXTERNAL, /* in a file beside it: `file`, `offset` */
-    VRAM_ONNX_NOWHERE   /* external, and the file is missing or too short (a finding) */
+    VRAM_ONNX_NOWHERE   /* left out, or external and the file is missing or too short (a finding) */
 };
 
 /* An initializer or the tensor of an attribute.  Dims are final: ≥ 0, and their product and the

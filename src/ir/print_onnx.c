@@ -6,6 +6,7 @@
 #include "ir/print_onnx.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SHOWN = 16 }; /* elements of a list or tensor */
@@ -35,9 +36,18 @@ static void name(const struct printer *p, vram_sym sym)
         vram_text_json(p->out, text);
 }
 
+/* nine digits, with a point in every locale */
 static void put_real(struct vram_text *out, double x)
 {
-    vram_text_printf(out, "%.9g", x);
+    char text[40];
+    snprintf(text, sizeof text, "%.9g", x);
+    for (const char *at = text; *at; at++) {
+        bool plain = strchr("0123456789+-einfa", *at) != NULL;
+        if (plain)
+            vram_text_put(out, at, 1);
+        else if (at == text || strchr("0123456789", at[-1]))
+            vram_text_put(out, ".", 1);
+    }
 }
 
 static void dims(const struct printer *p, struct vram_onnx_span span)
@@ -48,6 +58,8 @@ static void dims(const struct printer *p, struct vram_onnx_span span)
         vram_text_puts(p->out, i ? "," : "");
         if (d->size >= 0)
             vram_text_printf(p->out, "%" PRId64, d->size);
+        else if (d->name && strchr("0123456789", vram_sym_text(p->syms, d->name)[0]))
+            vram_text_json(p->out, vram_sym_text(p->syms, d->name));
         else if (d->name)
             name(p, d->name);
         else
@@ -122,7 +134,7 @@ static void tensor(const struct printer *p, uint32_t id)
     for (uint32_t i = 0; i < t->rank; i++)
         vram_text_printf(p->out, "%s%" PRId64, i ? "," : "", t->dims[i]);
     vram_text_printf(p->out, "]%s%s", t->sparse ? " sparse" : "", places[t->place]);
-    if (t->place != VRAM_ONNX_INLINE) {
+    if (t->file) {
         vram_text_puts(p->out, " ");
         name(p, t->file);
         vram_text_printf(p->out, "@%" PRIu64, t->offset);

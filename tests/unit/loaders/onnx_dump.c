@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * onnx-dump [-q] FILE...: opens ONNX files as the library does.  With one file and no -q the model is
+ * onnx-dump [-q] FILE...: opens ONNX files as the library does; *.txt in the textual syntax.  With one file and no -q the model is
  * printed; else a line a file: `ok`, `finding` or `error`, and why.  Exits with 3 when one is refused.
  */
 #include <inttypes.h>
@@ -24,6 +24,20 @@ static void print_model(const struct vram_onnx *model, const struct vram_syms *s
     vram_text_flush(&text);
 }
 
+static int load(struct vram_cx *cx, const char *path, struct vram_onnx *out)
+{
+    static char text[1 << 20];
+    size_t n = strlen(path);
+    if (n < 4 || strcmp(path + n - 4, ".txt"))
+        return vram_onnx_load(cx, path, out);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return vram_fail(cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "there is no such file");
+    n = fread(text, 1, sizeof text, f);
+    fclose(f);
+    return vram_onnx_load_text(cx, path, text, n, out);
+}
+
 static int one(const char *path, int quiet)
 {
     struct vram_arena arena;
@@ -35,7 +49,7 @@ static int one(const char *path, int quiet)
     vram_arena_init(&arena, vram_limits_default.arena_bytes);
     int rc = vram_syms_init(&syms, &arena), warned = 0;
     if (!rc)
-        rc = vram_onnx_load(&cx, path, &model);
+        rc = load(&cx, path, &model);
     if (!rc && !quiet)
         print_model(&model, &syms);
     for (size_t i = 0; !rc && i < findings.n; i++) {
