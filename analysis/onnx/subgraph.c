@@ -200,8 +200,12 @@ static int merge_dims(struct vram_op *op, const struct vram_info *a, const struc
     if (!dims)
         return op->cx->error->code;
     for (uint32_t i = 0; i < a->rank; i++) {
-        bool equal = a->dims[i] && a->dims[i] == b->dims[i];
-        dims[i] = equal ? a->dims[i] : stem ? vram_op_fresh(op, stem, 0, VRAM_DIM_UNKNOWN) : VRAM_DIM_UNKNOWN;
+        dims[i] = a->dims[i] == b->dims[i] ? a->dims[i] : VRAM_DIM_UNKNOWN;
+        if (!dims[i] && stem) { /* either of the two */
+            int64_t low, high;
+            vram_dim_range(op->dims, vram_dim_min(op->dims, a->dims[i], b->dims[i]), &low, &high);
+            dims[i] = vram_op_fresh(op, stem, low < 0 ? 0 : low, vram_dim_max(op->dims, a->dims[i], b->dims[i]));
+        }
     }
     out->ranked = true;
     out->rank = a->rank;

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "onnx/pass.h"
 
-enum { ROUNDS = 3, DEEP = 3 };
+enum { ROUNDS = 3, DEEP = 3, SMALL_BODY = 64, UNROLLED = 16 };
 
 static const struct vram_info **pointers(struct vram_op *op, size_t n)
 {
@@ -66,7 +66,6 @@ struct carried {
     uint32_t n_in, n_out;
     uint32_t at_in, at_out, n;  /* where the states stand */
     struct vram_info *state;    /* n: before any round */
-    int64_t trips;              /* −1: not known */
     VRAM_VEC(vram_dim) open;    /* symbols for sizes that change from round to round */
 };
 
@@ -127,21 +126,12 @@ static void forget(struct vram_info *state)
     *state = (struct vram_info){.kind = state->kind, .dtype = state->dtype};
 }
 
-/* Few known rounds are run one by one.  Otherwise the state is widened until it is the same before every
- * round; what still changes after ROUNDS is forgotten, as is all that loops deep inside of loops carry. */
+/* The state is widened until it is the same before every round; what still changes after ROUNDS is
+ * forgotten, as is all that loops deep inside of loops carry. */
 static int carry(struct vram_op *op, struct carried *c)
 {
     bool changed = true;
-    if (c->trips >= 0 && c->trips <= ROUNDS && op->pass->loops < DEEP) {
-        for (int64_t r = 0; r < (c->trips ? c->trips : 1); r++) { /* even none gives the outputs' types */
-            VRAM_TRY(run_body(op, c));
-            for (uint32_t i = 0; c->trips && i < c->n; i++)
-                c->state[i] = *c->out[c->at_out + i];
-        }
-        return VRAM_OK;
-    }
-    bool deep = op->pass->loops >= DEEP;
-    for (int r = 0; r < ROUNDS && changed && !deep; r++) {
+    for (int r = 0; r < ROUNDS && changed && op->pass->loops < DEEP; r++) {
         changed = false;
         VRAM_TRY(run_body(op, c));
         for (uint32_t i = 0; i < c->n; i++)
@@ -238,10 +228,56 @@ static vram_dim most_trips(struct vram_op *op)
     return vram_dim_max(op->dims, e->num, zero);
 }
 
+/* Runs the rounds one by one, as long as the body's own condition is known and they are few: *trips, or −1 when
+ * that is not so, with the state as before. */
+static int unroll(struct vram_op *op, struct carried *c, int64_t most, int64_t *trips)
+{
+    int64_t limit = op->model->graphs.at[c->graph].nodes.n <= SMALL_BODY ? UNROLLED : ROUNDS, r = 0;
+    struct vram_info *before = vram_arena_array(op->cx->arena, c->n, sizeof *before), iteration;
+    if (!before)
+        return vram_fail_memory(op->cx);
+    if (c->n)
+        memcpy(before, c->state, c->n * sizeof *before);
+    enum vram_truth goes_on = VRAM_TRUE;
+    const struct vram_info *open = c->in[0];
+    for (; goes_on == VRAM_TRUE && r < limit && (r < most || !most); r++) {
+        VRAM_TRY(scalar(op, VRAM_DT_I64, vram_element_dim(vram_dim_int(op->dims, r)), &iteration));
+        c->in[0] = &iteration;
+        VRAM_TRY(run_body(op, c));
+        if (!most) /* only to see what the body makes */
+            break;
+        goes_on = truth(op, c->out[0]);
+        for (uint32_t i = 0; i < c->n; i++)
+            c->state[i] = *c->out[c->at_out + i];
+    }
+    c->in[0] = open;
+    *trips = goes_on == VRAM_FALSE || r == most ? r : -1;
+    if (*trips < 0 && c->n)
+        memcpy(c->state, before, c->n * sizeof *before);
+    return VRAM_OK;
+}
+
+static int loop_body(struct vram_op *op, struct carried *c, vram_dim *trips)
+{
+    enum vram_truth first = truth(op, input(op, 1));
+    int64_t most = INT64_MAX, known = -1;
+    bool number = vram_dim_is_int(op->dims, *trips, &most);
+    if (op->pass->loops < DEEP && (first == VRAM_TRUE || (number && most == 0)))
+        VRAM_TRY(unroll(op, c, number ? most : INT64_MAX, &known));
+    if (known >= 0) {
+        *trips = vram_dim_int(op->dims, known);
+        return VRAM_OK;
+    }
+    VRAM_TRY(carry(op, c));
+    if (first != VRAM_TRUE || truth(op, c->out[0]) != VRAM_TRUE || !*trips)
+        *trips = vram_op_fresh(op, "trips", 0, *trips);
+    return VRAM_OK;
+}
+
 static int loop(struct vram_op *op)
 {
     const struct vram_onnx_graph *g = NULL;
-    struct carried c = {.n = op->n_in > 2 ? op->n_in - 2 : 0, .at_in = 2, .at_out = 1, .trips = -1};
+    struct carried c = {.n = op->n_in > 2 ? op->n_in - 2 : 0, .at_in = 2, .at_out = 1};
     struct vram_info iteration, condition;
     const struct vram_element nothing = {.kind = VRAM_ELEMENT_UNKNOWN};
     VRAM_TRY(graph_of(op, "body", &c.graph, &g));
@@ -255,26 +291,7 @@ static int loop(struct vram_op *op)
     c.in[0] = &iteration;
     c.in[1] = &condition;
     vram_dim trips = most_trips(op);
-    enum vram_truth first = truth(op, input(op, 1));
-    int64_t known;
-    /* whether the body ends the loop is only seen by running it */
-    struct carried probe = c;
-    probe.state = vram_arena_array(op->cx->arena, c.n, sizeof *probe.state);
-    if (!probe.state)
-        return vram_fail_memory(op->cx);
-    if (c.n)
-        memcpy(probe.state, c.state, c.n * sizeof *c.state);
-    if (vram_dim_is_int(op->dims, trips, &known) && known <= ROUNDS && op->pass->loops < DEEP) {
-        VRAM_TRY(run_body(op, &probe));
-        if (known == 0 || (first == VRAM_TRUE && truth(op, probe.out[0]) == VRAM_TRUE))
-            c.trips = known;
-    }
-    VRAM_TRY(carry(op, &c));
-    enum vram_truth goes_on = truth(op, c.out[0]);
-    if (first != VRAM_FALSE && (first != VRAM_TRUE || goes_on != VRAM_TRUE || !trips)) {
-        bool once = first == VRAM_TRUE && goes_on == VRAM_FALSE && !trips && !input(op, 0);
-        trips = once ? vram_dim_int(op->dims, 1) : vram_op_fresh(op, "trips", 0, trips);
-    }
+    VRAM_TRY(loop_body(op, &c, &trips));
     VRAM_TRY(put_states(op, &c));
     for (uint32_t i = c.n + 1; i < c.n_out; i++)
         VRAM_TRY(stack(op, i - 1, c.out[i], trips, 0));
@@ -350,7 +367,7 @@ static int scan_any(struct vram_op *op, bool batched)
 {
     const struct vram_onnx_graph *g = NULL;
     struct scan s = {.first = batched, .batched = batched};
-    struct carried c = {.trips = -1};
+    struct carried c = {.n = 0};
     int64_t n, axis;
     vram_dim length = VRAM_DIM_UNKNOWN, batch = VRAM_DIM_UNKNOWN;
     VRAM_TRY(graph_of(op, "body", &c.graph, &g));
@@ -395,7 +412,7 @@ static int scan_9(struct vram_op *op) { return scan_any(op, false); }
 static int sequence_map(struct vram_op *op)
 {
     const struct vram_onnx_graph *g = NULL;
-    uint32_t graph;
+    uint32_t graph = 0;
     const struct vram_info **in = pointers(op, op->n_in), **out = pointers(op, op->n_out);
     if (!in || !out)
         return op->cx->error->code;
