@@ -296,7 +296,7 @@ static int64_t count_true(struct vram_op *op, uint32_t i)
     if (!vram_onnx_value(op, i, &g))
         return -1;
     for (int64_t k = 0; k < g.n; k++) {
-        enum vram_truth t = vram_element_is_true(op, op->in[i]->value[k]);
+        enum vram_truth t = vram_element_is_true(op, vram_op_value(op, op->in[i])[k]);
         if (t == VRAM_MAYBE)
             return -1;
         n += t == VRAM_TRUE;
@@ -368,7 +368,7 @@ static int64_t distinct(struct vram_op *op, double *sorted)
         return -1;
     for (int64_t i = 0; i < g.n; i++) {
         int64_t k = n;
-        if (!vram_element_number(op, op->in[0]->value[i], &x))
+        if (!vram_element_number(op, vram_op_value(op, op->in[0])[i], &x))
             return -1;
         while (k > 0 && sorted[k - 1] > x)
             k--;
