@@ -153,6 +153,7 @@ struct vram_machine {
     enum vram_attention attention;
     unsigned kernels;           /* one bit for each enum vram_kernel that ran */
     int sm;                     /* compute capability × 10 of the card */
+    int sms;                    /* its multiprocessors */
     enum vram_dtype autocast;   /* VRAM_DT_NONE = off */
     uint32_t cache_generation;  /* 0 = no cache */
     uint32_t generations;

@@ -91,6 +91,9 @@ static bool *pass_over(struct vram_loop *l)
     return out;
 }
 
+/* A card that is not named has as many multiprocessors as the one of the recordings, an H100. */
+enum { RECORDED_SMS = 132 };
+
 static void prepare(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -101,6 +104,7 @@ static void prepare(struct vram_loop *l)
     m->workspaces = true;
     m->attention = s->attention;
     m->sm = s->gpu ? s->gpu->sm : 0;
+    m->sms = s->gpu && s->gpu->sms ? s->gpu->sms : RECORDED_SMS;
     m->checkpointing = s->checkpointing;
     m->offload_inputs = s->offload_inputs;
     if (s->checkpointing && s->checkpoint_every > 1)

@@ -48,6 +48,7 @@ struct vram_setup {
     bool checkpointing, reentrant, offload_inputs;
     int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
+    bool fused, fused_loss;   /* kernels=: modules are patched; the loss is, too, when nothing is said */
     enum vram_attention attention;
     const char *loss, *logits;
     int64_t kv_tokens;        /* inference: positions in the cache at the end; 0 = no cache */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "train/fused.h"
 #include "train/setup/resolver.h"
 
 int vram_resolve_attention(struct resolver *r)
@@ -20,8 +21,9 @@ int vram_resolve_attention(struct resolver *r)
     if (!strcmp(a, "flash2") || !strcmp(a, "flash3") || !strcmp(a, "cudnn"))
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "attention",
                            "attention=%s is read as sdpa with the flash kernel", a));
-    if (!vram_plan_is(r->plan, VRAM_KEY_KERNELS, "hf"))
+    if (vram_plan_is(r->plan, VRAM_KEY_KERNELS, "unsloth"))
         return vram_resolve_unsupported(r, VRAM_KEY_KERNELS);
+    VRAM_TRY(vram_fused_resolve(r->cx, r->tree, s));
     if (vram_plan_on(r->plan, VRAM_KEY_PACKING, false))
         return vram_resolve_unsupported(r, VRAM_KEY_PACKING);
     VRAM_TRY(vram_resolve_note_given(r, VRAM_KEY_KERNELS));
@@ -64,7 +66,10 @@ int vram_resolve_loss(struct resolver *r)
 {
     struct vram_setup *s = r->s;
     bool given = vram_plan_given(r->plan, VRAM_KEY_LOSS);
-    s->loss = s->mode == VRAM_MODE_INFER && !given ? "none" : vram_plan_text(r->plan, VRAM_KEY_LOSS);
+    s->loss = given                         ? vram_plan_text(r->plan, VRAM_KEY_LOSS)
+              : s->mode == VRAM_MODE_INFER  ? "none"
+              : s->fused && s->fused_loss   ? "liger"
+                                            : vram_plan_text(r->plan, VRAM_KEY_LOSS);
     s->logits = vram_plan_text(r->plan, VRAM_KEY_LOGITS);
     static const char *const known[] = {"hf", "liger", "cce", "chunked"};
     bool found = s->mode != VRAM_MODE_TRAIN && !strcmp(s->loss, "none");
