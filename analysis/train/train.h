@@ -62,6 +62,7 @@ struct vram_setup {
     enum vram_offload offload;
     int64_t lora_rank;
     double lora_dropout;
+    bool dora;
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
     const struct vram_packing *packing; /* how matrices of Linears are held; NULL = plainly */
     const struct vram_gpu_row *gpu;

@@ -130,6 +130,8 @@ def configs(out_folder):
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference")
     for path in glob.glob(here + "/*-*-*.json") + glob.glob(out_folder + "/*-*-*.json"):
         name = re.sub(r"-\d+-\d+\.json$", "", os.path.basename(path))
+        if name.endswith(".json"):  # a run that was not drawn
+            continue
         if name not in out:
             out[name] = json.load(open(path))["config"]
     out.update(small.SMALL)
@@ -309,6 +311,7 @@ def record(config, plan, to):
         oracle.make_model = packed(oracle.make_model, more["weights"])
     if new_tokens:
         oracle.infer = generate(new_tokens)
+    variants.careful_sums()
     try:
         if "kernels" in more:
             getattr(variants, more["kernels"])()

@@ -8,6 +8,23 @@ import re
 
 import oracle
 import torch
+import tracker
+
+
+def careful_sums():
+    """The engine adds in place only what nobody else holds.  The oracle counts holders in Python; two nodes that
+    wait for one and the same gradient hold it in C++: the sum's call itself makes four."""
+    accumulate = tracker.Tracker.accumulate
+    tracker.Tracker.accumulate = lambda self, args, kwargs: (
+        accumulate(self, args, kwargs) if args[0]._use_count() <= 4 else None)
+
+
+def unpacked_weight(module):
+    """dequantize_module_weight, for fakes that are Params4bit by their attributes alone."""
+    import bitsandbytes
+
+    state = getattr(module.weight, "quant_state", None)
+    return module.weight if state is None else bitsandbytes.functional.dequantize_4bit(module.weight.data, state)
 
 
 def without_launches():
@@ -69,7 +86,9 @@ def keep_pictures():
 def adapters(dora=False, bias="none", modules_to_save=None, rank_pattern=None):
     """LoraConfig with more in it; biases that train are told behind the oracle's own freezing."""
     import peft
+    import peft.tuners.lora.dora
 
+    peft.tuners.lora.dora.dequantize_module_weight = unpacked_weight
     config, apply_training = peft.LoraConfig, oracle.apply_training
     more = {"use_dora": dora, "bias": bias, "modules_to_save": modules_to_save,
             "rank_pattern": rank_pattern or {}}
