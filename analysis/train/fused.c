@@ -83,9 +83,28 @@ static const struct fused_row *row_of(const char *top, const char *type)
     return NULL;
 }
 
+/* torch.compile, and Unsloth, whose patched code is compiled or written by hand to the same effect: what the
+ * min-cut partitioner keeps of a layer is what goes into or comes out of products and attention, with the input
+ * and a number a row of each norm. */
+static int resolve_compiled(struct vram_cx *cx, struct vram_setup *s)
+{
+    bool unsloth = vram_plan_is(s->plan, VRAM_KEY_KERNELS, "unsloth");
+    bool compile = vram_plan_on(s->plan, VRAM_KEY_COMPILE, false);
+    s->compiled = s->mode == VRAM_MODE_TRAIN && (unsloth || compile);
+    if (compile)
+        VRAM_TRY(vram_find(cx, VRAM_F_KERNELS_BASIS, "compile",
+                           "a rule: what is kept is what torch 2.9's min-cut partitioner keeps of decoder layers and "
+                           "their loss; what the kernels of inductor hold beside it is not known"));
+    return unsloth ? vram_find(cx, VRAM_F_KERNELS_BASIS, "kernels",
+                               "a rule, read in unsloth's sources: layers keep what compiled ones keep; checkpointing, "
+                               "offloading and the loss are as the plan says")
+                   : VRAM_OK;
+}
+
 int vram_fused_resolve(struct vram_cx *cx, const struct vram_tree *tree, struct vram_setup *s)
 {
     s->fused = false;
+    VRAM_TRY(resolve_compiled(cx, s));
     if (!vram_plan_is(s->plan, VRAM_KEY_KERNELS, "liger"))
         return VRAM_OK;
     const char *top = type_of(cx, tree, 0);
@@ -112,18 +131,29 @@ bool vram_fused_setting(struct vram_machine *m, const struct vram_setup *s, cons
 {
     const struct fused_row *row =
         s->fused ? row_of(type_of(m->cx, m->tree, 0), type_of(m->cx, m->tree, m->scope)) : NULL;
+    const char *name = vram_sym_text(m->cx->syms, m->tree->scopes[m->scope].name);
+    if (s->compiled) { /* whatever can be one kernel is; nothing of LayerNorm's changes */
+        bool norm = !strcmp(key, "kernels.norm");
+        *out = norm ? (struct vram_value){.kind = VRAM_V_STRING} : vram_bool(strcmp(key, "kernels.layer_norm") != 0);
+        if (norm)
+            out->u.i = vram_machine_sym(m, "copy");
+        return true;
+    }
     if (!strcmp(key, "kernels.norm")) {
-        const char *name = vram_sym_text(m->cx->syms, m->tree->scopes[m->scope].name);
         bool in_place = row && has_word(row->in_place, name);
         *out = (struct vram_value){0};
         if (in_place || (row && has_word(row->copying, name))) {
             out->kind = VRAM_V_STRING;
             out->u.i = vram_machine_sym(m, in_place ? "in_place" : "copy");
         }
+    } else if (!strcmp(key, "kernels.layer_norm")) {
+        *out = vram_bool(row && (has_word(row->in_place, name) || has_word(row->copying, name)));
     } else if (!strcmp(key, "kernels.mlp")) {
         *out = vram_bool(row && row->what & MLP);
     } else if (!strcmp(key, "kernels.rope")) {
         *out = vram_bool(row && row->what & ROPE);
+    } else if (!strcmp(key, "kernels.loss") || !strcmp(key, "kernels.activation")) {
+        *out = vram_bool(false);
     } else {
         return false;
     }

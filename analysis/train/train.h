@@ -48,6 +48,7 @@ struct vram_setup {
     bool checkpointing, reentrant, offload_inputs;
     int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
+    bool compiled;            /* compile=on or kernels=unsloth */
     bool fused, fused_loss;   /* kernels=: modules are patched; the loss is, too, when nothing is said */
     enum vram_attention attention;
     const char *loss, *logits;

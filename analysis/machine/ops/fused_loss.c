@@ -167,11 +167,42 @@ static bool cut_loss(VRAM_OP)
     return vram_result(o, out);
 }
 
+/* ---- torch.compile: the logits as they are, two numbers a row; backward their gradient -------- */
+
+static void compiled_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(g);
+    VRAM_UNUSED(n);
+    out[0] = vram_new_like(m, s[0], (enum vram_dtype)s[0]->dtype);
+}
+
+static bool compiled_loss(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *target = vram_arg(m, row, a, 1), *rows[2], *o;
+    if (x->rank != 2 || target->rank != 1)
+        vram_throw(m, VRAM_E_CONFLICT, "a loss needs rows of logits and a target each");
+    struct vram_handle *save[2] = {x, target};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, save, 2, 2, compiled_backward}))
+        return vram_result(NULL, out);
+    for (int i = 0; i < 2; i++)
+        rows[i] = vram_new(m, x->shape, 1, VRAM_DT_F32, NULL);
+    o = vram_new_scalar(m, VRAM_DT_F32);
+    if (vram_end(m, n, &o, 1, rows, n ? 2 : 0))
+        vram_let_go(m, &o);
+    for (int i = 0; i < 2; i++)
+        vram_drop(m, rows[i]);
+    return vram_result(o, out);
+}
+
 static const struct vram_op_row fused_rows[] = {
     {"liger_loss", "x weight target", "", "both gradients, made in forward",
      "the gradient of x; that of weight if it trains; a chunk of logits at a time; a number a row; under "
      "autocast the casts of each chunk",
      "liger-kernel 0.8.5 ops/fused_linear_cross_entropy.py", liger_loss, ""},
+    {"compiled_loss", "x target", "", "x, target, two numbers a row",
+     "two fp32 numbers a row; backward one output", "torch 2.9 _functorch/partitioners.py min-cut of the loss",
+     compiled_loss, ""},
     {"cut_loss", "x weight target", "lower", "x, weight, target, a number a row",
      "two numbers a row; backward both gradients", "cut-cross-entropy 25.1 cce.py", cut_loss, ""},
 };

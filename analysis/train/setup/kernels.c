@@ -21,8 +21,6 @@ int vram_resolve_attention(struct resolver *r)
     if (!strcmp(a, "flash2") || !strcmp(a, "flash3") || !strcmp(a, "cudnn"))
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "attention",
                            "attention=%s is read as sdpa with the flash kernel", a));
-    if (vram_plan_is(r->plan, VRAM_KEY_KERNELS, "unsloth"))
-        return vram_resolve_unsupported(r, VRAM_KEY_KERNELS);
     VRAM_TRY(vram_fused_resolve(r->cx, r->tree, s));
     if (vram_plan_on(r->plan, VRAM_KEY_PACKING, false))
         return vram_resolve_unsupported(r, VRAM_KEY_PACKING);

@@ -103,7 +103,7 @@ int vram_resolve_optimizer(struct resolver *r)
                      vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_IN_BACKWARD, false);
     if (!train)
         return VRAM_OK;
-    const enum vram_key off[] = {VRAM_KEY_COMPILE, VRAM_KEY_FLOAT8};
+    const enum vram_key off[] = {VRAM_KEY_FLOAT8};
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         if (vram_plan_on(r->plan, off[i], false))
             return vram_resolve_unsupported(r, off[i]);
