@@ -94,10 +94,10 @@ static int resolve_compiled(struct vram_cx *cx, struct vram_setup *s)
     if (compile)
         VRAM_TRY(vram_find(cx, VRAM_F_KERNELS_BASIS, "compile",
                            "a rule: what is kept is what torch 2.9's min-cut partitioner keeps of decoder layers and "
-                           "their loss; what the kernels of inductor hold beside it is not known"));
+                           "their loss, eager code the upper bound; what inductor's kernels hold beside it is not known"));
     return unsloth ? vram_find(cx, VRAM_F_KERNELS_BASIS, "kernels",
                                "a rule, read in unsloth's sources: layers keep what compiled ones keep; checkpointing, "
-                               "offloading and the loss are as the plan says")
+                               "offloading and the loss are as the plan says; eager code is the upper bound")
                    : VRAM_OK;
 }
 

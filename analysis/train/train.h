@@ -61,6 +61,7 @@ struct vram_setup {
     const struct vram_strategy_row *strategy;
     int64_t ranks;            /* data-parallel GPUs that share one copy */
     enum vram_offload offload;
+    bool host_optimizer, host_gradients; /* without a strategy: states, and gradients as they come */
     int64_t lora_rank;
     double lora_dropout;
     bool dora;
