@@ -45,7 +45,7 @@ struct vram_setup {
     const uint8_t *train;     /* enum vram_train_mode by component sym */
     uint32_t ntrain;
     bool *checkpointed;       /* by component sym */
-    bool checkpointing, reentrant, offload_inputs;
+    bool checkpointing, selective, reentrant, offload_inputs;
     int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
     bool compiled;            /* compile=on or kernels=unsloth */

@@ -84,6 +84,8 @@ def settings(plan):
         out.append("lora.dora=on")
     if plan.get("bias"):
         out.append("lora.bias=" + plan["bias"].replace("_", "-"))
+    if plan.get("selective"):
+        out.append("checkpointing=selective")
     if plan.get("kernels"):
         out.append("kernels=" + plan["kernels"])
     if plan.get("weights"):

@@ -298,7 +298,7 @@ def compact(source, target, without=None):
 
 
 # keys of a plan that the oracle does not know
-OURS = ("new_tokens", "weights", "kernels", "dora", "bias", "modules_to_save", "rank_pattern")
+OURS = ("new_tokens", "weights", "kernels", "selective", "dora", "bias", "modules_to_save", "rank_pattern")
 
 
 def record(config, plan, to):
@@ -315,6 +315,8 @@ def record(config, plan, to):
     try:
         if "kernels" in more:
             getattr(variants, more["kernels"])()
+        if "selective" in more:
+            variants.selective()
         adapters = {key: more[key] for key in ("dora", "bias", "modules_to_save", "rank_pattern") if key in more}
         if adapters:
             variants.adapters(**adapters)

@@ -69,6 +69,20 @@ def liger():
     oracle.apply_training = patched
 
 
+def selective():
+    """Attention between the projections under torch's checkpoint: what Megatron calls core_attn, which is not
+    handed what transformers passes on to every layer."""
+    from torch.utils.checkpoint import checkpoint
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+    from transformers.models.llama.modeling_llama import eager_attention_forward
+
+    for name, function in (("sdpa", sdpa_attention_forward), ("eager", eager_attention_forward)):
+        def run(module, *args, function=function, position_ids=None, num_items_in_batch=None, **more):
+            return checkpoint(function, module, *args, use_reentrant=False, preserve_rng_state=False, **more)
+        ALL_ATTENTION_FUNCTIONS[name] = run
+
+
 def keep_pictures():
     """Records of liger-kernel 0.8.5 lack the field for pictures that transformers 5 hands over."""
     from liger_kernel.transformers.model import output_classes

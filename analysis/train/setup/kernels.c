@@ -36,13 +36,19 @@ int vram_resolve_checkpointing(struct resolver *r)
     const char *c = vram_plan_text(r->plan, VRAM_KEY_CHECKPOINTING);
     if (s->mode != VRAM_MODE_TRAIN)
         return VRAM_OK;
-    if (!strcmp(c, "selective"))
-        return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING);
+    s->selective = !strcmp(c, "selective");
+    if (s->selective)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_KERNELS_BASIS, "checkpointing",
+                           "selective is Megatron's: attention between the projections runs again (core_attn), by "
+                           "torch's checkpoint that is not reentrant; the policy of torch's selective "
+                           "checkpoint contexts is another"));
     s->checkpoint_every = vram_plan_int(r->plan, VRAM_KEY_CHECKPOINTING_EVERY);
     s->offload_inputs = vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_OFFLOAD, false) ||
                         vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "activations");
     s->checkpointing = strcmp(c, "off") != 0;
     s->reentrant = vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_REENTRANT, false);
+    if (s->selective && s->reentrant)
+        return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING_REENTRANT);
     for (uint32_t i = 0; s->checkpointing && i < r->tree->nscopes; i++) {
         vram_sym component = r->tree->scopes[i].component;
         s->checkpointed[component] = !strcmp(c, "all") ||
