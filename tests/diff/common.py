@@ -90,6 +90,7 @@ def settings(plan):
         out.append("kernels=" + plan["kernels"])
     if plan.get("weights"):
         out.append("weights=" + plan["weights"])
+    out += plan.get("more", [])
     if plan.get("new_tokens"):
         out.append("new_tokens=%d" % plan["new_tokens"])
     elif plan["mode"] == "infer":

@@ -223,6 +223,20 @@ def packed(make_model, weights):
     return run
 
 
+def labelled(Builder):
+    """The oracle's batches, with one label a row where a sequence is classified."""
+    class Labelled(Builder):
+        def text(self):
+            made = super().text() if "ForSequenceClassification" not in type(self.model).__name__ else None
+            if made is None:
+                zeros = sys.modules[Builder.__module__].cuda
+                made = {"input_ids": zeros(self.batch, self.seq), "labels": zeros(self.batch),
+                        "attention_mask": zeros(self.batch, self.seq)}
+                self.unused = [] if self.masked else ["attention_mask"]
+            return made
+    return Labelled
+
+
 def draw_training(rng, config, inputs, head=True):
     modes = ["full", "frozen", "lora"]
     if "images" in inputs:
@@ -327,9 +341,6 @@ def record(config, plan, to):
         os.remove(to + ".tmp.gz")
         print(os.path.basename(to), flush=True)
     except Exception as error:
-        if os.environ.get("DEBUG"):
-            import traceback
-            traceback.print_exc()
         print(os.path.basename(to), "refused:", repr(error)[:200], flush=True)
     finally:
         os.remove(work)
@@ -341,6 +352,8 @@ def main():
     names = sys.argv[4:] or list(every)
     every.update(small.USERS)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
+    import inputs as builders
+    builders.Builder = labelled(builders.Builder)
     os.makedirs(out, exist_ok=True)
     while time.time() < end:
         name = rng.choice(names)
