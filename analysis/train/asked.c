@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "train/fused.h"
 #include "train/loop.h"
 
 static struct vram_value text_value(struct vram_machine *m, const char *text)
@@ -71,6 +72,8 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
         *out = vram_int(s->images);
     else if (!strcmp(key, "image_size"))
         *out = image_size(l);
+    else if (!strncmp(key, "kernels.", 8))
+        return vram_fused_setting(&l->m, s, key, out);
     else
         return plan_value(l, key, out);
     return true;

@@ -97,6 +97,9 @@ static bool *pass_over(struct vram_loop *l)
     return out;
 }
 
+/* A card that is not named has as many multiprocessors as the one of the recordings, an H100. */
+enum { RECORDED_SMS = 132 };
+
 static void prepare(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -108,7 +111,10 @@ static void prepare(struct vram_loop *l)
     m->attention = s->attention;
     m->shared_sequence = s->cp > 1;
     m->sm = s->gpu ? s->gpu->sm : 0;
-    m->checkpointing = s->checkpointing;
+    m->sms = s->gpu && s->gpu->sms ? s->gpu->sms : RECORDED_SMS;
+    m->checkpointing = s->checkpointing && !s->selective;
+    m->selective = s->selective;
+    m->core_attention = vram_machine_sym(m, "attention");
     m->offload_inputs = s->offload_inputs;
     if (s->checkpointing && s->checkpoint_every > 1)
         m->passed_over = pass_over(l);
@@ -117,7 +123,7 @@ static void prepare(struct vram_loop *l)
     m->ncheckpointed = s->ntrain;
     if (m->tree->known) {
         l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN &&
+        m->input_grads = m->checkpointing && s->mode == VRAM_MODE_TRAIN &&
                          (main_input_is_ids(l) || any_lora(s));
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
@@ -257,6 +263,9 @@ static int report_kernels(const struct vram_loop *l)
 {
     const struct vram_setup *s = l->s;
     const char *asked = vram_plan_text(s->plan, VRAM_KEY_ATTENTION), *why = NULL;
+    if (s->selective && !l->m.selected)
+        VRAM_TRY(vram_find(l->m.cx, VRAM_F_SETTING_UNUSED, "checkpointing",
+                           "checkpointing=selective has no effect: attention is no part of its own in this model"));
     bool efficient = l->m.kernels & 1u << VRAM_KERNEL_EFFICIENT;
     bool math = l->m.kernels & 1u << VRAM_KERNEL_MATH;
     enum vram_dtype compute = s->autocast != VRAM_DT_NONE ? s->autocast : s->dtype;
