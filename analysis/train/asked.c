@@ -54,7 +54,7 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
     const struct vram_setup *s = l->s;
     const char *key = vram_sym_text(l->m.cx->syms, sym);
     if (!strcmp(key, "attention"))
-        *out = text_value(&l->m, s->eager ? "eager" : "sdpa");
+        *out = text_value(&l->m, s->eager ? "eager" : s->flash_package ? "flash" : "sdpa");
     else if (!strcmp(key, "loss"))
         *out = text_value(&l->m, s->loss);
     else if (!strcmp(key, "logits"))

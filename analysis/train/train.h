@@ -49,6 +49,7 @@ struct vram_setup {
     int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
     enum vram_attention attention;
+    bool flash_package; /* code that calls the flash-attn package itself does so */
     const char *loss, *logits;
     int64_t kv_tokens;        /* inference: positions in the cache at the end; 0 = no cache */
     const struct vram_optimizer_row *optimizer;
