@@ -150,6 +150,29 @@ class Settings(Case):
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
 
+    def test_packed_decoder_only(self):
+        # GPTQ and AWQ leave the tower as it is, bitsandbytes does not
+        def tower(weights):
+            report = json.loads(self.answer("predict", LLAVA, "mode=load", "weights=" + weights, "--format", "json"))
+            return {c["name"]: c["parameters"]["bytes"] for c in report["components"]}
+        plain = tower("as-stored")
+        for weights in ("gptq-4", "awq-4"):
+            packed = tower(weights)
+            self.assertEqual(packed["vision"], plain["vision"])
+            self.assertEqual(packed["projector"], plain["projector"])
+            self.assertLess(packed["decoder"], plain["decoder"])
+        self.assertLess(tower("nf4")["vision"], plain["vision"])
+
+    def test_logits_of_a_prompt(self):
+        # logits=full: 16 bits and their fp32 copy for each position, more than the 16 bits alone
+        def peak(logits):
+            report = json.loads(self.answer("predict", QWEN3, "mode=infer", "seq=512", "kv_tokens=513",
+                                            "logits=" + logits, "allocator=exact", "--format", "json"))
+            return report["peak"]["allocated"]["expected"]
+        rows = tiny_config()["vocab_size"] * 511
+        self.assertGreater(peak("full") - peak("last"), 2 * rows)
+        self.assertLessEqual(peak("full") - peak("last"), 6 * rows + 4096)
+
     def test_adapters_by_expression(self):
         def trained(*words):
             report = json.loads(self.answer("predict", QWEN3, "seq=64", "train=lora", *words, "--format", "json"))
