@@ -44,8 +44,7 @@ def rows():
     with open(shared("checkpoints", "index.csv"), newline="") as f:
         for row in csv.DictReader(f):
             wanted = (row["family"] in FAMILIES and not row["folder"].startswith("_") and
-                      not row["quantised"] and not row["adapter"] and "@lmms-lab" not in row["folder"]
-                      and "paligemma2" not in row["folder"])
+                      not row["quantised"] and not row["adapter"] and "@lmms-lab" not in row["folder"])
             if wanted:
                 yield row
 
