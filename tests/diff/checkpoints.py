@@ -17,7 +17,7 @@ FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mist
             "qwen2_5_vl", "internvl", "idefics3", "smolvlm", "llava_onevision",
             "gemma3", "gemma3_text", "mistral3", "whisper", "qwen2_audio", "mllama", "blip-2",
             "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral",
-            "qwen3_moe", "falcon", "bert", "t5", "roberta", "deepseek_v2", "qwen", "internvl_chat"}
+            "qwen3_moe", "falcon", "bert", "t5", "roberta", "deepseek_v2", "qwen", "internvl_chat", "chatglm"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",

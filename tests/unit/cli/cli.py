@@ -150,6 +150,11 @@ class Settings(Case):
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
 
+    def test_size_without_positions(self):
+        for model in (LLAVA, "fixtures/configs/tiny-paligemma"):
+            self.refused(2, "image_size=448 does not run with this model: its tower has positions", "predict",
+                         model, "seq=1200", "image_size=448")
+
     def test_packed_decoder_only(self):
         # GPTQ and AWQ leave the tower as it is, bitsandbytes does not
         def tower(weights):
