@@ -23,7 +23,9 @@ enum cli_exit {
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum cli_option_id { CLI_HELP, CLI_FORMAT, CLI_OUTPUT, CLI_TEMPLATES, CLI_STRICT, CLI_PLAN,
-                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_OPTIONS };
+                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_REQUIRE,
+                     CLI_MAX, CLI_MIN, CLI_CARDS, CLI_ADVICE, CLI_GLOBAL_BATCH, CLI_JOBS, CLI_SHARD,
+                     CLI_STDIN, CLI_RESUME, CLI_OPTIONS };
 
 struct cli_option {
     enum cli_option_id id;
@@ -45,6 +47,9 @@ struct cli_option {
 #define CLI_ROW_SETTINGS                                                                           \
     {CLI_SETTINGS, "settings", 's', "FILE",                                                        \
      "another tool's settings (docs/settings.md), as often as you like; words and --plan win"}
+#define CLI_ROW_REQUIRE                                                                            \
+    {CLI_REQUIRE, "require", 0, "WORD",                                                            \
+     "likely (the default): tight passes; certain: it does not"}
 #define CLI_ROW_END {CLI_OPTIONS, NULL, 0, NULL, NULL}
 
 struct cli_command;
@@ -66,7 +71,8 @@ struct cli_command {
     const struct cli_option *options;
     int (*run)(const struct cli_args *args); /* an enum cli_exit */
 };
-extern const struct cli_command cli_predict, cli_inspect, cli_explain, cli_list;
+extern const struct cli_command cli_predict, cli_check, cli_fit, cli_inspect, cli_explain,
+    cli_list, cli_scan, cli_compare;
 
 /* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */
@@ -101,6 +107,9 @@ struct cli_input {
     vram_plan *plan;
 };
 
+/* The plan alone; words that are no settings are collected, at most `most` of them. */
+int cli_plan(struct cli_input *input, const struct cli_args *args, const char **names, size_t most,
+             size_t *n);
 /* most: words that are no settings.  An enum cli_exit, with the error printed; close either way. */
 int cli_open(struct cli_input *input, const struct cli_args *args, size_t most);
 void cli_close(struct cli_input *input);

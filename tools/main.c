@@ -9,7 +9,8 @@
 #include "cli.h"
 #include "output/page.h"
 
-static const struct cli_command *const commands[] = {&cli_predict, &cli_inspect, &cli_explain,
+static const struct cli_command *const commands[] = {&cli_predict, &cli_check, &cli_fit, &cli_inspect,
+                                                     &cli_explain, &cli_compare, &cli_scan,
                                                      &cli_list, NULL};
 
 static void usage(struct page *page)
@@ -24,7 +25,8 @@ static void usage(struct page *page)
     page_put(page, "\n  --help    this text; vramcast COMMAND --help: its options\n"
                    "  --version\n\n"
                    "exit codes\n"
-                   "  0 an answer   2 wrong usage   3 a file is bad or missing\n"
+                   "  0 an answer; it fits   1 it does not fit (check, fit)\n"
+                   "  2 wrong usage          3 a file is bad or missing\n"
                    "  4 an answer, but the peak is unknown   5 no memory, or nowhere to write\n");
 }
 

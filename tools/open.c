@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "hub.h"
 
 /* key=value: a path with '=' in its first part is given as ./a=b */
 static const char *setting_value(const char *word)
@@ -101,17 +102,21 @@ static int open_model(struct cli_input *input, const struct cli_args *args)
     vram_open_options options = {.size = sizeof options,
                                  .templates_dir = args->option[CLI_TEMPLATES],
                                  .vision_tower = vram_plan_get(input->plan, "vision_tower")};
-    if (vram_model_open(&input->model, input->path, &options, &e))
-        return cli_fail_library(cli_exit_of(&e), NULL, &e);
-    return CLI_DONE;
+    char *cached = hub_find(input->path);
+    int code = vram_model_open(&input->model, cached ? cached : input->path, &options, &e);
+    free(cached);
+    if (code == VRAM_E_NOTFOUND && hub_is_name(input->path))
+        return cli_fail(CLI_INPUT, "%s: neither a path nor a model in the local hub cache (download it first: "
+                        "its config.json is enough)", input->path);
+    return code ? cli_fail_library(cli_exit_of(&e), NULL, &e) : CLI_DONE;
 }
 
-int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
+int cli_plan(struct cli_input *input, const struct cli_args *args, const char **names, size_t most,
+             size_t *n)
 {
-    const char *named[2] = {NULL, NULL};
-    size_t n = 0;
     vram_error e;
     *input = (struct cli_input){.path = NULL};
+    *n = 0;
     if (vram_plan_create(&input->plan, &e))
         return cli_fail_library(CLI_SYSTEM, NULL, &e);
     if (args->option[CLI_PLAN]) {
@@ -122,11 +127,11 @@ int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
     }
     for (size_t i = 0; i < args->nwords; i++) {
         const char *value = setting_value(args->words[i]);
-        if (!value && n == most)
+        if (!value && *n == most)
             return cli_fail(CLI_USAGE, "one word too many: '%s' (usage: vramcast %s %s)",
                             args->words[i], args->command->name, args->command->synopsis);
         if (!value) {
-            named[n++] = args->words[i];
+            names[(*n)++] = args->words[i];
             continue;
         }
         int code = set(input->plan, args->words[i], value);
@@ -139,6 +144,16 @@ int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
             return cli_fail_library(cli_exit_of(&e), NULL, &e);
         input->settings = true;
     }
+    return CLI_DONE;
+}
+
+int cli_open(struct cli_input *input, const struct cli_args *args, size_t most)
+{
+    const char *named[2] = {NULL, NULL};
+    size_t n;
+    int code = cli_plan(input, args, named, most, &n);
+    if (code)
+        return code;
     if (n < most)
         return cli_fail(CLI_USAGE, "%s is missing (usage: vramcast %s %s)",
                         n ? "what to explain" : "the path of a model", args->command->name,

@@ -27,6 +27,7 @@ want pc:zlib zlib1g-dev
 want pc:libpcre2-8 libpcre2-dev
 want pc:jansson libjansson-dev
 want pc:yaml-0.1 libyaml-dev
+want pc:sqlite3 libsqlite3-dev
 
 if [ -n "$need" ]; then
     if ! command -v apt-get >/dev/null 2>&1; then

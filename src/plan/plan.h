@@ -67,8 +67,7 @@ struct vram_plan_finding {
 };
 const struct vram_plan_finding *vram_plan_findings(const struct vram_plan *plan, size_t *n);
 
-/* A second plan with the same values; to try several keys and keep all of them or none. */
-int vram_plan_copy(struct vram_plan **out, const struct vram_plan *from, vram_error *error);
+/* With vram_plan_copy: to try several keys and keep all of them or none. */
 void vram_plan_swap(struct vram_plan *a, struct vram_plan *b);
 
 #endif

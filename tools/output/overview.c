@@ -6,56 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/cards.h"
 #include "output/output.h"
-
-struct card {
-    const char *name, *gib;
-    uint64_t bytes, context; /* the most that its context may take */
-};
-
-enum { MOST_CARDS = 256 };
-
-static size_t table_by_name(const char *name)
-{
-    size_t i = 0;
-    while (i < vram_table_count() && strcmp(vram_table_name(i), name) != 0)
-        i++;
-    return i;
-}
-
-static const char *cell(size_t table, size_t row, const char *column)
-{
-    const char *name;
-    for (size_t i = 0; (name = vram_table_column(table, i)); i++)
-        if (!strcmp(name, column))
-            return vram_table_cell(table, row, i);
-    return "";
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct card *x = a, *y = b;
-    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes ? 1 : strcmp(x->name, y->name);
-}
-
-/* Cards of their own memory that compute in bf16: no parts of one, none in a laptop, none that
- * shares its memory with the host. */
-static size_t list_cards(struct card *cards)
-{
-    size_t table = table_by_name("gpus"), n = 0;
-    for (size_t row = 0; vram_table_cell(table, row, 0) && n < MOST_CARDS; row++) {
-        const char *name = vram_table_cell(table, row, 0);
-        if (strtod(cell(table, row, "sm"), NULL) < 8 || strstr(name, "laptop") ||
-            strstr(name, "mig") || strstr(cell(table, row, "source"), "unified"))
-            continue;
-        const char *context = strrchr(cell(table, row, "context_mib"), '.');
-        cards[n++] = (struct card){name, cell(table, row, "GiB"),
-                                   strtoull(cell(table, row, "bytes"), NULL, 10),
-                                   context ? strtoull(context + 1, NULL, 10) << 20 : 0};
-    }
-    qsort(cards, n, sizeof *cards, by_bytes);
-    return n;
-}
 
 static bool predict(const struct sheet *s, const char *key, const char *value, const char *gpu,
                     vram_report_view *view)
@@ -75,23 +27,13 @@ static bool predict(const struct sheet *s, const char *key, const char *value, c
     return ok && view->peak_known;
 }
 
-/* What a CUDA context may take on a card that was not named, as the device meter has it. */
-static uint64_t usual_context(void)
-{
-    size_t table = table_by_name("constants");
-    for (size_t row = 0; vram_table_cell(table, row, 0); row++)
-        if (!strcmp(vram_table_cell(table, row, 0), "context"))
-            return strtoull(cell(table, row, "high"), NULL, 10);
-    return 0;
-}
-
 /* The first card in order of capacity that the run fits, by running it on those that should hold
  * it: what the run needs without a card named, with the card's own context. */
 static const struct card *smallest(const struct sheet *s, const char *key, const char *value,
                                    const vram_report_view *need, const struct card *cards, size_t n)
 {
     vram_report_view view;
-    uint64_t without = need->device.high - usual_context();
+    uint64_t without = need->device.high - cards_usual_context();
     for (size_t i = 0; i < n; i++)
         if (cards[i].bytes >= without + cards[i].context &&
             predict(s, key, value, cards[i].name, &view) && view.verdict == VRAM_FITS)
@@ -106,7 +48,7 @@ void sheet_overview(const struct sheet *s)
         {"LoRA", "train", "lora"},
         {"full fine-tuning", "train", "full"}};
     struct card cards[MOST_CARDS];
-    size_t n = list_cards(cards);
+    size_t n = cards_list(cards);
     sheet_label(s->page, "what it takes");
     page_printf(s->page, "with          %10s  smallest card\n", s->scale.name);
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {

@@ -201,6 +201,8 @@ typedef struct vram_plan vram_plan;
 
 VRAM_API int vram_plan_create(vram_plan **out, vram_error *error);
 VRAM_API void vram_plan_free(vram_plan *plan);
+/* A second plan with the same values, who gave them and the findings: to try a change. */
+VRAM_API int vram_plan_copy(vram_plan **out, const vram_plan *from, vram_error *error);
 /* Sets one key from text.  VRAM_E_NOTFOUND: no such key; VRAM_E_ARGUMENT: not a value of its type;
  * VRAM_E_RANGE: outside its range. */
 VRAM_API int vram_plan_set(vram_plan *plan, const char *key, const char *value, vram_error *error);

@@ -23,8 +23,12 @@ LLAVA_7B = "fixtures/checkpoints/llava-1.5-7b-hf"
 LLAVA_7B_CONFIG = LLAVA_7B + "/config.json"
 OPTIONS = {
     "predict": "dump format help output plan settings strict templates",
+    "check": "format help output plan require settings strict templates",
+    "fit": "advice cards format global-batch help max min output plan require settings templates",
     "inspect": "config format help output strict templates tensors",
     "explain": "format help output plan settings strict templates",
+    "compare": "format help output plan settings templates",
+    "scan": "format help jobs output plan resume settings shard stdin templates",
     "list": "format help output",
 }
 CLEAN = {k: v for k, v in os.environ.items()
@@ -396,7 +400,7 @@ class Usage(Case):
             text = self.answer(command, "--help")
             self.assertEqual(text, self.answer("help", command))
             self.assertEqual(text, self.answer(command, "-h", "whatever"))
-            self.assertEqual(sorted(re.findall(r"^  (?:-.,|   ) --(\w+)", text, re.M)), options.split())
+            self.assertEqual(sorted(re.findall(r"^  (?:-.,|   ) --([\w-]+)", text, re.M)), options.split())
             self.assertIn("\n  %s" % command, self.answer("--help"))
             for line in text.splitlines():
                 self.assertLessEqual(columns(line), 80, line)
@@ -571,6 +575,38 @@ class Input(Case):
 
     def test_vision_tower_is_passed_on(self):
         self.answer("inspect", LLAVA, "vision_tower=" + self.dir)
+
+
+class Hub(Case):
+    """ORG/NAME in the local cache."""
+
+    def cache(self, root):
+        snapshot = os.path.join(root, "models--some-org--Tiny.1_x", "snapshots", "abc")
+        os.makedirs(snapshot)
+        os.makedirs(os.path.join(root, "models--some-org--Tiny.1_x", "refs"))
+        with open(os.path.join(root, "models--some-org--Tiny.1_x", "refs", "main"), "w") as f:
+            f.write("abc")
+        with open(os.path.join(snapshot, "config.json"), "w") as f:
+            json.dump(tiny_config(), f)
+
+    def test_the_first_place_that_is_set(self):
+        for variable, behind in (("HF_HUB_CACHE", "."), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub"),
+                                 ("HOME", ".cache/huggingface/hub")):
+            root = os.path.join(self.dir, variable)
+            self.cache(os.path.join(root, behind))
+            clean = {"HF_HUB_CACHE": "", "HF_HOME": "", "XDG_CACHE_HOME": "", "HOME": self.dir, variable: root}
+            code, out, err = run("inspect", "some-org/Tiny.1_x", env=clean)
+            self.assertEqual((code, err), (0, b""), variable)
+            self.assertIn(b"Qwen3ForCausalLM", out)
+
+    def test_what_is_not_there(self):
+        code, out, err = run("inspect", "some-org/none", env={"HF_HUB_CACHE": self.dir})
+        self.assertEqual((code, out), (3, b""))
+        self.assertIn(b"neither a path nor a model in the local hub cache", err)
+        for name in ("../x", "a/b/c", "a/../b", "/a/b", "a/", "./a"):
+            code, _, err = run("inspect", name, env={"HF_HUB_CACHE": self.dir})
+            self.assertEqual(code, 3, name)
+            self.assertNotIn(b"hub cache", err)
 
 
 class Output(Case):
