@@ -69,6 +69,8 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
         *out = vram_int(s->seq);
     else if (!strcmp(key, "images"))
         *out = vram_int(s->images);
+    else if (!strcmp(key, "tiles") && s->one_tile)
+        *out = vram_int(1);
     else if (!strcmp(key, "image_size"))
         *out = image_size(l);
     else

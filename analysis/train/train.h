@@ -35,6 +35,7 @@ struct vram_setup {
     int steps;
     int64_t micro_batch, accumulation, seq, images;
     int64_t text_tokens;      /* given instead of seq, which follows when the run begins; or unset */
+    bool one_tile; /* each of the images is a tile */
     bool has_image_size;
     int64_t image_height, image_width;
     enum vram_dtype dtype;    /* of weights; a parameter's own fixed dtype wins */

@@ -154,6 +154,20 @@ class Settings(Case):
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
 
+    def test_images_that_are_tiles(self):
+        # pictures that have no room in the sequence, where as many tiles have
+        with open(os.path.join(ROOT, "tests/diff/reference/smolvlm-11-050.json")) as f:
+            model = self.config(**json.load(f)["config"])
+        def report(*words):
+            return json.loads(self.answer("predict", model, "seq=200", *words, "--format", "json"))
+        one = report("images=1", "tiles=3")
+        several = report("images=3")
+        self.assertEqual(one["peak"]["allocated"], several["peak"]["allocated"])
+        said = [f["text"] for f in several["findings"] if f["id"] == "V0303"]
+        self.assertIn("read as so many tiles", said[0])
+        self.assertNotIn("V0306", [f["id"] for f in several["findings"]])
+        self.assertIn("V0306", [f["id"] for f in report("images=3", "tiles=17")["findings"]])
+
     def test_size_without_positions(self):
         for model in (LLAVA, "fixtures/configs/tiny-paligemma"):
             self.refused(2, "image_size=448 does not run with this model: its tower has positions", "predict",
