@@ -11,7 +11,7 @@
 
 static const struct cli_command *const commands[] = {&cli_predict, &cli_check, &cli_fit, &cli_inspect,
                                                      &cli_explain, &cli_compare, &cli_scan,
-                                                     &cli_list, NULL};
+                                                     &cli_shapes, &cli_list, NULL};
 
 static void usage(struct page *page)
 {
