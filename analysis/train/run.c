@@ -211,6 +211,19 @@ static int64_t image_tokens(struct vram_loop *l)
     return out.u.i;
 }
 
+/* Pictures that have no room in the sequence, but would have it as one tile each: who counts tiles calls them
+ * images.  Read the other way no model runs the batch. */
+static bool read_as_tiles(struct vram_loop *l, struct vram_setup *setup)
+{
+    int64_t one;
+    if (vram_plan_given(setup->plan, VRAM_KEY_TILES))
+        return false;
+    setup->one_tile = true;
+    one = image_tokens(l);
+    setup->one_tile = one > 0 && one <= setup->seq / setup->images;
+    return setup->one_tile;
+}
+
 /* A sequence should have room for its pictures; the reference runs do not look at the ids. */
 static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
 {
@@ -225,6 +238,14 @@ static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
         vram_throw(&l->m, VRAM_E_ARGUMENT, "images=%lld of %lld positions each are too many",
                    (long long)setup->images, (long long)one);
     if (setup->text_tokens == VRAM_PLAN_UNSET) {
+        if (setup->seq < all && setup->card && read_as_tiles(l, setup)) {
+            if (vram_find(l->m.cx, VRAM_F_SETTING_READ_AS, "images",
+                          "images=%lld is read as so many tiles: as pictures of %lld positions each they have no "
+                          "room in seq=%lld (tiles=N says how many a picture has)",
+                          (long long)setup->images, (long long)one, (long long)setup->seq))
+                vram_throw_memory(&l->m);
+            return;
+        }
         if (setup->seq < all && setup->card &&
             vram_find(l->m.cx, VRAM_F_SEQ_SHORT, "seq",
                       "seq=%lld has no room for images=%lld of %lld positions each: the real model "

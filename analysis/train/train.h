@@ -36,6 +36,7 @@ struct vram_setup {
     int steps;
     int64_t micro_batch, accumulation, seq, images;
     int64_t text_tokens;      /* given instead of seq, which follows when the run begins; or unset */
+    bool one_tile; /* each of the images is a tile */
     bool has_image_size;
     int64_t image_height, image_width;
     enum vram_dtype dtype;    /* of weights; a parameter's own fixed dtype wins */
@@ -52,6 +53,7 @@ struct vram_setup {
     bool compiled;            /* compile=on or kernels=unsloth */
     bool fused, fused_loss;   /* kernels=: modules are patched; the loss is, too, when nothing is said */
     enum vram_attention attention;
+    bool flash_package; /* code that calls the flash-attn package itself does so */
     const char *loss, *logits;
     int64_t kv_tokens;        /* inference: positions in the cache at the end; 0 = no cache */
     const struct vram_optimizer_row *optimizer;

@@ -141,7 +141,7 @@ OPS = {
     "strided": lambda x, shape, strides: x.as_strided(shape, strides),
     "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),
     "is_list": lambda x=None: isinstance(x, (list, tuple)), "kv_cache": lambda: [0], "len": len,
-    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse,
+    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse, "refuse": refuse,
     "true": True, "false": False, "none": None, **DTYPES,
 }
 

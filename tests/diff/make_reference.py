@@ -98,7 +98,7 @@ INPUTS = {
 PARTS = ("vision", "audio", "projector", "decoder")
 HEADED = ("vit", "dinov2")
 GENERATE = """llama mistral qwen2 qwen3 gemma llava llava_next gemma3_text gemma3 internvl gemma2 phi phi3 gpt2 gptj gpt_neox opt falcon bloom mpt granite olmo olmo2 starcoder2 stablelm cohere mixtral qwen2_moe qwen3_moe idefics3 smolvlm
-llava_onevision mistral3 vipllava""".split()
+llava_onevision mistral3 vipllava qwen2_vl qwen2_5_vl gpt_neo""".split()
 
 
 def inputs_of(config):

@@ -12,6 +12,7 @@ int vram_resolve_attention(struct resolver *r)
     struct vram_setup *s = r->s;
     const char *a = vram_plan_text(r->plan, VRAM_KEY_ATTENTION);
     s->eager = !strcmp(a, "eager");
+    s->flash_package = !strcmp(a, "flash2") || !strcmp(a, "flash3");
     s->attention = !strcmp(a, "efficient") ? VRAM_ATTENTION_EFFICIENT
                    : !strcmp(a, "math")    ? VRAM_ATTENTION_MATH
                                            : VRAM_ATTENTION_AUTO;
