@@ -13,6 +13,7 @@
 #include "train/pack.h"
 #include "tables/tables.h"
 
+struct vram_allocator_row;
 struct vram_optimizer_row;
 struct vram_strategy_row;
 struct vram_script;
@@ -35,6 +36,7 @@ struct vram_setup {
     int steps;
     int64_t micro_batch, accumulation, seq, images;
     int64_t text_tokens;      /* given instead of seq, which follows when the run begins; or unset */
+    bool one_tile; /* each of the images is a tile */
     bool has_image_size;
     int64_t image_height, image_width;
     enum vram_dtype dtype;    /* of weights; a parameter's own fixed dtype wins */
@@ -45,10 +47,13 @@ struct vram_setup {
     const uint8_t *train;     /* enum vram_train_mode by component sym */
     uint32_t ntrain;
     bool *checkpointed;       /* by component sym */
-    bool checkpointing, reentrant, offload_inputs;
+    bool checkpointing, selective, reentrant, offload_inputs;
     int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
+    bool compiled;            /* compile=on or kernels=unsloth */
+    bool fused, fused_loss;   /* kernels=: modules are patched; the loss is, too, when nothing is said */
     enum vram_attention attention;
+    bool flash_package; /* code that calls the flash-attn package itself does so */
     const char *loss, *logits;
     int64_t kv_tokens;        /* inference: positions in the cache at the end; 0 = no cache */
     const struct vram_optimizer_row *optimizer;
@@ -58,13 +63,21 @@ struct vram_setup {
     int transformers, torch;  /* versions whose rules hold: 2009 = 2.9 */
     const struct vram_strategy_row *strategy;
     int64_t ranks;            /* data-parallel GPUs that share one copy */
+    int64_t tp;               /* ranks that split every layer */
+    int64_t cp;               /* ranks that share a sequence */
+    int64_t ep;               /* ranks that have different experts */
+    int64_t pp, stage;        /* stages of a pipeline, and the one that is followed */
     enum vram_offload offload;
+    bool host_optimizer, host_gradients; /* without a strategy: states, and gradients as they come */
     int64_t lora_rank;
     double lora_dropout;
+    bool dora;
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
     const struct vram_packing *packing; /* how matrices of Linears are held; NULL = plainly */
     const struct vram_gpu_row *gpu;
     double headroom;
+    const struct vram_allocator_row *allocator;
+    bool graph;               /* an inference of an ONNX graph: what of modules stands here means nothing */
     bool run_every_step;      /* tests: no step is copied */
     struct { struct vram_resolved *at; size_t n, cap; } resolved;
 };
@@ -80,6 +93,9 @@ int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *setup, const 
  * _UNSUPPORTED. */
 int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
                        const struct vram_tree *tree, struct vram_setup *out);
+/* The same for the graph of an ONNX file: inference unless mode says other. */
+int vram_setup_graph(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree,
+                     struct vram_setup *out);
 enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym component);
 
 /* adapt.c: a copy of the tree in which adapted modules run what PEFT puts in their place.  Without

@@ -53,9 +53,17 @@ struct vram_report {
     const char *peak_phase, *peak_owner;
     uint64_t parameters_total;
     int verdict;
+    vram_rank_view *ranks; /* all that differ; NULL = not asked for */
+    size_t nranks;
     uint32_t *phase_made, *phase_gone; /* by storage: number of the phase; gone: UINT32_MAX = never */
     uint8_t *category_at_peak;
 };
+
+/* predict.c: the peak of r->run; or what is known without a run, and whether to say that no template is there */
+int vram_run_known(struct vram_cx *cx, struct vram_report *r);
+int vram_run_untold(struct vram_cx *cx, struct vram_report *r, bool untold);
+/* graph_run.c: the run of an ONNX graph. */
+int vram_graph_run(struct vram_cx *cx, struct vram_report *r);
 
 /* templates.c */
 struct vram_template_source {

@@ -112,6 +112,7 @@ typedef struct vram_open_options {
     const char *templates_dir; /* further .vt files that go before the built-in ones; NULL = none */
     uint64_t memory_limit;     /* most bytes one handle may take; 0 = 2 GiB */
     const char *vision_tower;  /* directory of a tower the checkpoint only names; NULL = look beside it */
+    const char *task;          /* "classify": the family's classifier in place of another head; NULL */
 } vram_open_options;
 
 /* Opens a checkpoint directory, one .safetensors file, or a config.json (nothing downloaded yet).
@@ -306,6 +307,16 @@ typedef struct vram_phase_view {
 } vram_phase_view;
 VRAM_API size_t vram_report_phase_count(const vram_report *report);
 VRAM_API void vram_report_phase(const vram_report *report, size_t i, vram_phase_view *view);
+
+/* With rank=all, where ranks differ: the first of those that are alike. */
+typedef struct vram_rank_view {
+    size_t size;
+    uint64_t rank, stage;
+    vram_range allocated, reserved, device;
+    const char *phase; /* of its peak */
+} vram_rank_view;
+VRAM_API size_t vram_report_rank_count(const vram_report *report);
+VRAM_API void vram_report_rank(const vram_report *report, size_t i, vram_rank_view *view);
 
 typedef struct vram_report_setting_view {
     size_t size;
