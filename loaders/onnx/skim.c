@@ -72,6 +72,10 @@ struct walk {
     struct plan plans[PLANS];
 };
 
+struct tally {
+    uint64_t count, bytes, kept; /* of a payload: what was passed over, and not */
+};
+
 /* one message that is being walked */
 struct frame {
     const struct plan *plan;
@@ -80,8 +84,17 @@ struct frame {
     uint32_t one;      /* the graph of a field that may stand once only */
     unsigned depth;
     uint32_t *numbers; /* of parts of the message, by kind */
-    uint64_t count[FIELDS], bytes[FIELDS], kept[FIELDS]; /* of payloads, by number */
+    struct tally *tallies; /* by number, those of `used` only: messages are many, and few have payloads */
+    uint32_t used;
 };
+
+static struct tally *tally(struct frame *f, uint32_t number)
+{
+    if (!(f->used >> number & 1))
+        f->tallies[number] = (struct tally){0};
+    f->used |= UINT32_C(1) << number;
+    return &f->tallies[number];
+}
 
 static struct plan *plan_of(struct walk *w, const ProtobufCMessageDescriptor *of)
 {
@@ -236,14 +249,15 @@ static int text(struct walk *w, const ProtobufCFieldDescriptor *d, uint64_t n)
 /* Large bytes of an attribute (a compiled blob, say) are passed over. */
 static int bytes(struct walk *w, struct frame *f, const ProtobufCFieldDescriptor *d, uint64_t n)
 {
-    f->bytes[d->id] = 0; /* of a field that stands twice the last counts */
+    struct tally *t = tally(f, d->id);
+    t->bytes = 0; /* of a field that stands twice the last counts */
     if (n <= TEXT)
         return text(w, d, n);
     if (!onnx_copy_room(&w->copy, 16))
         return no_room(w);
     onnx_copy_key(&w->copy, d->id, 2);
     onnx_copy_varint(&w->copy, 0);
-    f->bytes[d->id] = n;
+    t->bytes = n;
     return onnx_wire_skip(w->wire, n);
 }
 
@@ -286,29 +300,30 @@ static int packed(struct walk *w, const ProtobufCFieldDescriptor *d, unsigned wi
 static int payload(struct walk *w, struct frame *f, const ProtobufCFieldDescriptor *d, unsigned wire,
                    unsigned want)
 {
-    uint64_t n = wire == 1 ? 8 : 4, *kept = &f->kept[d->id];
+    uint64_t n = wire == 1 ? 8 : 4;
+    struct tally *t = tally(f, d->id);
     bool whole = d->type == PROTOBUF_C_TYPE_BYTES, repeated = d->label == PROTOBUF_C_LABEL_REPEATED;
     if (wire == 2)
         VRAM_TRY(length(w, f->end, &n));
     if (whole && repeated) { /* strings: never kept */
-        f->count[d->id]++;
-        f->bytes[d->id] += n;
+        t->count++;
+        t->bytes += n;
         return onnx_wire_skip(w->wire, n);
     }
     if (whole)
-        *kept = f->bytes[d->id] = 0;
+        t->kept = t->bytes = 0;
     /* a number may take ten bytes for one of its own */
     uint64_t most = want == 0 ? UINT64_C(10) * VRAM_ONNX_KEPT : VRAM_ONNX_KEPT;
-    if (n <= most && *kept <= most - n) {
-        *kept += n;
+    if (n <= most && t->kept <= most - n) {
+        t->kept += n;
         return whole ? text(w, d, n) : wire == 2 ? packed(w, d, want, n) : scalar(w, d, wire);
     }
-    *kept = most;
+    t->kept = most;
     if (whole || (wire == 2 && want == 0)) {
-        f->bytes[d->id] += n;
+        t->bytes += n;
         return onnx_wire_skip(w->wire, n);
     }
-    f->count[d->id] += wire == 2 ? n / (want == 1 ? 8 : 4) : 1;
+    t->count += wire == 2 ? n / (want == 1 ? 8 : 4) : 1;
     return wire == 2 ? onnx_wire_skip(w->wire, n) : skip_value(w, wire, f->end);
 }
 
@@ -450,10 +465,14 @@ static int field(struct walk *w, struct frame *f)
 /* What the message's struct has no place for. */
 static int marks(struct walk *w, const struct frame *f)
 {
-    for (unsigned i = 0; i < FIELDS; i++)
-        if ((f->count[i] && !onnx_copy_mark(&w->copy, ONNX_MARK_COUNT + i, f->count[i])) ||
-            (f->bytes[i] && !onnx_copy_mark(&w->copy, ONNX_MARK_BYTES + i, f->bytes[i])))
+    for (unsigned i = 0; i < FIELDS && f->used >> i; i++) {
+        const struct tally *t = &f->tallies[i];
+        if (!(f->used >> i & 1))
+            continue;
+        if ((t->count && !onnx_copy_mark(&w->copy, ONNX_MARK_COUNT + i, t->count)) ||
+            (t->bytes && !onnx_copy_mark(&w->copy, ONNX_MARK_BYTES + i, t->bytes)))
             return no_room(w);
+    }
     return VRAM_OK;
 }
 
@@ -463,6 +482,8 @@ static int message(struct walk *w, struct frame *f)
     uint64_t offset = onnx_wire_offset(w->wire);
     size_t from = w->copy.n;
     bool head = f->plan->head != ONNX_NESTED, ended = false;
+    struct tally tallies[FIELDS];
+    f->tallies = tallies;
     f->numbers = numbers;
     while (onnx_wire_offset(w->wire) < f->end) {
         if (f->end == UINT64_MAX) {

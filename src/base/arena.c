@@ -23,7 +23,7 @@
 #define VRAM_ARENA_DEBUG 0
 #endif
 
-enum { ALIGN = 16, FIRST_CHUNK = 64 * 1024, HUGE_FROM = 128 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
+enum { ALIGN = 16, FIRST_CHUNK = 8 * 1024, HUGE_FROM = 128 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
 
 struct vram_arena_chunk {
     struct vram_arena_chunk *older;
