@@ -23,7 +23,7 @@ enum cli_exit {
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum cli_option_id { CLI_HELP, CLI_FORMAT, CLI_OUTPUT, CLI_TEMPLATES, CLI_STRICT, CLI_PLAN,
-                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_CLAIMS, CLI_REQUIRE,
+                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_CLAIMS, CLI_FILL, CLI_REQUIRE,
                      CLI_MAX, CLI_MIN, CLI_CARDS, CLI_ADVICE, CLI_GLOBAL_BATCH, CLI_JOBS, CLI_SHARD,
                      CLI_STDIN, CLI_RESUME, CLI_OPTIONS };
 

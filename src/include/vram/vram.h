@@ -400,6 +400,14 @@ enum { VRAM_SIZE_EXPRESSION = -1, VRAM_SIZE_DATA = -2, VRAM_SIZE_UNKNOWN = -3 };
  * it may be NULL. */
 VRAM_API int64_t vram_shapes_size(const vram_shapes *shapes, size_t i, uint32_t axis, char *text, size_t n);
 
+/* n bytes of the graph's own file, from offset on, are to be written; returns 0, or anything else to stop. */
+typedef int (*vram_copy_fn)(void *ctx, uint64_t offset, uint64_t n);
+/* A copy of the file in which the tensors of the main graph that it declares nothing of are declared (value_info).  What
+ * the file has is left to `copy`, so that weights need not pass through memory; *declared (may be NULL) is how many were
+ * added.  VRAM_E_UNSUPPORTED: the file is packed, or text. */
+VRAM_API int vram_shapes_fill(const vram_shapes *shapes, vram_write_fn write, vram_copy_fn copy, void *ctx,
+                              size_t *declared, vram_error *error);
+
 /* Sizes of the inputs that nothing binds, in the order of the inputs: "batch", "input_ids_1"; NULL past the end. */
 VRAM_API const char *vram_shapes_symbol(const vram_shapes *shapes, size_t i);
 VRAM_API size_t vram_shapes_finding_count(const vram_shapes *shapes);
