@@ -71,3 +71,13 @@ def find(top, name):
 
 def have(*commands):
     return all(shutil.which(c) for c in commands)
+
+
+def sources(folder):
+    """A copy of what git would commit: a clean checkout, with what is not committed yet."""
+    names = must("git", "-C", ROOT, "ls-files", "-z", "-co", "--exclude-standard").split("\0")
+    for name in filter(None, names):
+        if os.path.isfile(os.path.join(ROOT, name)):
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            shutil.copy2(os.path.join(ROOT, name), os.path.join(folder, name))
+    return folder
