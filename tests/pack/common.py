@@ -81,3 +81,13 @@ def sources(folder):
             os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             shutil.copy2(os.path.join(ROOT, name), os.path.join(folder, name))
     return folder
+
+
+def package(build, folder):
+    """The Python package in a folder, with a build's library: the environment that uses it."""
+    made = shutil.copytree(os.path.join(ROOT, "python", "vramcast"), os.path.join(folder, "vramcast"),
+                           ignore=shutil.ignore_patterns("__pycache__", "_cdef.py"))
+    must(sys.executable, os.path.join(ROOT, "python", "cdef.py"), os.path.join(ROOT, "src/include/vram/vram.h"),
+         os.path.join(made, "_cdef.py"))
+    return {"PYTHONPATH": folder, "VRAMCAST_LIBRARY": os.path.join(build, "src", "api", "libvramcast.so"),
+            "VRAMCAST_COMMAND": os.path.join(build, "tools", "vramcast")}

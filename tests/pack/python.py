@@ -12,30 +12,22 @@ import gc
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import types
 import unittest
 import warnings
 
-from common import CONFIGS, LLAVA, ROOT, Case, must, skip
+from common import CONFIGS, LLAVA, ROOT, Case, must, package, skip
 
 if importlib.util.find_spec("cffi") is None:
     skip("this Python has no cffi")
 if len(sys.argv) > 1 and os.path.isdir(sys.argv[1]):
-    BUILD = os.path.abspath(sys.argv.pop(1))
-    SOURCES = os.path.join(ROOT, "python")
-    os.environ["VRAMCAST_LIBRARY"] = os.path.join(BUILD, "src", "api", "libvramcast.so")
-    os.environ["VRAMCAST_COMMAND"] = os.path.join(BUILD, "tools", "vramcast")
-    os.environ["PYTHONPATH"] = os.path.join(BUILD, "tests", "pack")
-    made = os.path.join(BUILD, "tests", "pack", "vramcast")
-    shutil.rmtree(made, ignore_errors=True)
-    shutil.copytree(os.path.join(SOURCES, "vramcast"), made, ignore=shutil.ignore_patterns("__pycache__", "_cdef.py"))
-    must(sys.executable, os.path.join(SOURCES, "cdef.py"), os.path.join(ROOT, "src/include/vram/vram.h"),
-         os.path.join(made, "_cdef.py"))
-    sys.path.insert(0, os.path.dirname(made))
+    FOLDER = tempfile.TemporaryDirectory()
+    os.environ.update(package(os.path.abspath(sys.argv.pop(1)), FOLDER.name))
+    sys.path.insert(0, FOLDER.name)
 
 import vramcast  # noqa: E402
 from vramcast.trainer import MemoryGuard, WillNotFit, plan_of  # noqa: E402

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""examples/spark/scan.py over many models on a local cluster: each path has one record, equal to that of one scan.
+
+    spark.py VRAMCAST [MODELS]
+
+Skipped without Java, or where neither this Python nor the one that VRAM_SPARK_PYTHON names has pyspark.
+"""
+import json
+import os
+import random
+import sys
+import tempfile
+
+from common import CONFIGS, ROOT, clean, have, must, run, skip
+
+VRAMCAST = os.path.abspath(sys.argv[1])
+MODELS = int(sys.argv[2]) if len(sys.argv) > 2 else 10000
+WORDS = ["seq=64", "gpu=rtx4090-24g"]
+COUNT = """
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+for row in spark.read.parquet(sys.argv[1]).select("path", "outcome", "peak.device.expected").collect():
+    print("%s\\t%s\\t%s" % (row[0], row[1], row[2]))
+"""
+
+
+def zoo(folder):
+    """Configs of three families in many sizes, every hundredth broken."""
+    pick = random.Random(7)
+    configs = []
+    for name in sorted(os.listdir(CONFIGS)):
+        with open(os.path.join(CONFIGS, name, "config.json"), encoding="utf-8") as f:
+            configs.append(json.load(f))
+    paths = []
+    for i in range(MODELS):
+        path = os.path.join(folder, "%03d" % (i % 100), "m%05d" % i)
+        os.makedirs(path)
+        config = dict(configs[i % len(configs)])
+        text = config.setdefault("text_config", config)
+        if text is not config:
+            config["text_config"] = text = dict(text)
+        text["intermediate_size"] = 64 * pick.randint(1, 16)
+        if text is config:
+            del config["text_config"]
+        with open(os.path.join(path, "config.json"), "w", encoding="utf-8") as f:
+            f.write(json.dumps(config) if i % 100 else "{")
+        paths.append(path)
+    return paths
+
+
+def main():
+    python = os.environ.get("VRAM_SPARK_PYTHON", sys.executable)
+    if not have("java") or not have(python) or run(python, "-c", "import pyspark")[0]:
+        skip("no Java or no pyspark")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = zoo(os.path.join(folder, "zoo"))
+        listed, out = os.path.join(folder, "models.txt"), os.path.join(folder, "records")
+        with open(listed, "w", encoding="utf-8") as f:
+            f.write("\n".join(paths) + "\n")
+        env = clean(VRAMCAST=VRAMCAST, PYSPARK_PYTHON=python, SPARK_LOCAL_DIRS=folder, HOME=folder,
+                    PYSPARK_SUBMIT_ARGS="--master local[2] --conf spark.ui.enabled=false pyspark-shell")
+        said = must(python, os.path.join(ROOT, "examples", "spark", "scan.py"), listed, out, *WORDS, env=env)
+        print(said, end="")
+        assert said.startswith("%d records\n" % MODELS), said
+        found = sorted(must(python, "-c", COUNT, out, env=env).splitlines())
+        one = [json.loads(line) for line in must(VRAMCAST, "scan", os.path.join(folder, "zoo"), *WORDS).splitlines()]
+        wanted = sorted("%s\t%s\t%s" % (r["path"], r["outcome"], r["peak"] and r["peak"]["device"]["expected"])
+                        for r in one)
+        assert found == wanted, "records differ"
+        assert sum("\terror\t" in line for line in found) == MODELS // 100
+    print("spark: %d models, the records of one scan" % MODELS)
+
+
+main()
