@@ -90,16 +90,19 @@ static bool inside(const char *path, const char *folder, size_t n)
     return strncmp(path, folder, n) == 0 && path[n] == '/';
 }
 
-/* …/models--ORG--NAME/snapshots/REV → length of …/models--ORG--NAME; 0 for anything else */
+/* …/models--ORG--NAME/snapshots/REV, or a folder in it → length of …/models--ORG--NAME; 0 for anything
+ * else */
 static size_t repository(const char *real)
 {
-    const char *revision = strrchr(real, '/');
-    if (!revision || revision - real < 10 || strncmp(revision - 10, "/snapshots", 10) != 0)
-        return 0;
-    size_t n = (size_t)(revision - 10 - real), start = n;
-    while (start > 0 && real[start - 1] != '/')
-        start--;
-    return vram_is_repository(real + start) ? n : 0;
+    static const char mark[] = "/snapshots/";
+    for (const char *at = real; (at = strstr(at, mark)); at += sizeof mark - 2) {
+        size_t n = (size_t)(at - real), start = n;
+        while (start > 0 && real[start - 1] != '/')
+            start--;
+        if (at[sizeof mark - 1] && vram_is_repository(real + start))
+            return n;
+    }
+    return 0;
 }
 
 /* where the link at path leads to, and whether it may */
@@ -180,6 +183,44 @@ int vram_source_open_given(struct vram_cx *cx, const struct vram_folder *folder,
 {
     int rc = open_file(cx, folder, name, true, out, presence);
     if (rc && out->name)
+        vram_where(cx, "%s", out->name);
+    return rc;
+}
+
+static int open_below(struct vram_cx *cx, const struct vram_folder *folder, const char *name,
+                      struct vram_source *out, enum vram_presence *presence)
+{
+    char path[PATH_MAX], target[PATH_MAX];
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%s/%s", folder->path, name);
+    *presence = VRAM_ABSENT;
+    if (n < 0 || (size_t)n >= sizeof path)
+        return refused(cx, ENAMETOOLONG);
+    if (lstat(path, &st))
+        return errno == ENOENT || errno == ENOTDIR ? VRAM_OK : refused(cx, errno);
+    *presence = follow(folder, path, target); /* whatever links are on the way */
+    if (*presence != VRAM_PRESENT)
+        return VRAM_OK;
+    int fd = open(target, FLAGS | O_NOFOLLOW);
+    if (fd < 0)
+        return refused(cx, errno);
+    int rc = adopt(cx, fd, out);
+    if (rc)
+        close(fd);
+    return rc;
+}
+
+int vram_source_open_below(struct vram_cx *cx, const struct vram_folder *folder, const char *path,
+                           struct vram_source *out, enum vram_presence *presence)
+{
+    char shown[300];
+    vram_escape(shown, sizeof shown, path, strlen(path));
+    out->fd = -1;
+    out->name = vram_format(cx->arena, "%s%s", folder->prefix, shown);
+    if (!out->name)
+        return vram_fail_memory(cx);
+    int rc = open_below(cx, folder, path, out, presence);
+    if (rc)
         vram_where(cx, "%s", out->name);
     return rc;
 }

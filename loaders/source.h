@@ -55,6 +55,10 @@ int vram_source_open(struct vram_cx *cx, const struct vram_folder *folder, const
 /* The same for a file that the user named: links are followed anywhere. */
 int vram_source_open_given(struct vram_cx *cx, const struct vram_folder *folder, const char *name,
                            struct vram_source *out, enum vram_presence *presence);
+/* The same for a path below the folder (sub/model.data); the caller has refused "..", and what is
+ * absolute. */
+int vram_source_open_below(struct vram_cx *cx, const struct vram_folder *folder, const char *path,
+                           struct vram_source *out, enum vram_presence *presence);
 void vram_source_close(struct vram_source *source);
 /* Exactly n bytes from offset. */
 int vram_source_read(struct vram_cx *cx, const struct vram_source *source, uint64_t offset,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "hub.h"
 
 /* key=value: a path with '=' in its first part is given as ./a=b */
 static const char *setting_value(const char *word)
@@ -94,16 +95,23 @@ static int read_plan(vram_plan *plan, const char *path)
     return code;
 }
 
-/* The tower's folder is needed before there is a model to plan for. */
+/* The tower's folder and the head are needed before there is a model to plan for. */
 static int open_model(struct cli_input *input, const struct cli_args *args)
 {
     vram_error e;
+    const char *task = vram_plan_get(input->plan, "task"), *loss = vram_plan_get(input->plan, "loss");
+    bool classify = (task && !strcmp(task, "classify")) || (loss && !strcmp(loss, "classifier"));
     vram_open_options options = {.size = sizeof options,
+                                 .task = classify ? "classify" : NULL,
                                  .templates_dir = args->option[CLI_TEMPLATES],
                                  .vision_tower = vram_plan_get(input->plan, "vision_tower")};
-    if (vram_model_open(&input->model, input->path, &options, &e))
-        return cli_fail_library(cli_exit_of(&e), NULL, &e);
-    return CLI_DONE;
+    char *cached = hub_find(input->path);
+    int code = vram_model_open(&input->model, cached ? cached : input->path, &options, &e);
+    free(cached);
+    if (code == VRAM_E_NOTFOUND && hub_is_name(input->path))
+        return cli_fail(CLI_INPUT, "%s: neither a path nor a model in the local hub cache (download it first: "
+                        "its config.json is enough)", input->path);
+    return code ? cli_fail_library(cli_exit_of(&e), NULL, &e) : CLI_DONE;
 }
 
 int cli_plan(struct cli_input *input, const struct cli_args *args, const char **names, size_t most,

@@ -97,6 +97,18 @@ static struct vram_handle **buffer_of(struct engine *e, uint32_t visit)
     return v->buffer;
 }
 
+/* Of a table that is split over ranks one gradient is whole, another is a part: the whole one is cut, and
+ * tensors of a mesh are never added in place. */
+static void add_part(struct vram_machine *m, struct vram_handle **slot, struct vram_handle *new)
+{
+    struct vram_handle *old = *slot, *small = old->shape[0] < new->shape[0] ? old : new;
+    struct vram_handle *part = vram_new_like(m, small, (enum vram_dtype)old->dtype);
+    *slot = vram_new_like(m, small, (enum vram_dtype)old->dtype);
+    vram_drop(m, old);
+    vram_drop(m, part);
+    vram_drop(m, new);
+}
+
 /* A second gradient: added in place when the first is held by nobody else, is no view and is dense;
  * else both are replaced by their sum. */
 static void add_into(struct vram_machine *m, struct vram_handle **slot, struct vram_handle *new)
@@ -104,6 +116,10 @@ static void add_into(struct vram_machine *m, struct vram_handle **slot, struct v
     struct vram_handle *old = *slot;
     if (!old) {
         *slot = new;
+        return;
+    }
+    if (old->rank && old->shape[0] != new->shape[0]) {
+        add_part(m, slot, new);
         return;
     }
     bool alone = !old->base && old->refs == 1 && (!old->storage || old->storage->refs == 1);

@@ -182,6 +182,8 @@ struct vram_machine {
     void *tags;
     uint16_t op_add, op_sub, op_mul, op_div, op_neg, op_compare;
     const char *phase_prefix;   /* "step1." */
+    bool shared_sequence;       /* between ranks: attention has to know */
+    bool quiet;                 /* code's own phases are not told */
     const bool *checkpointed_component; /* by component sym; NULL = none */
     const bool *passed_over;            /* by scope: a layer that is not, of every n-th; NULL = none */
     bool offload_inputs;                /* what a checkpoint keeps waits in host memory */
@@ -373,6 +375,8 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
 /* Runs the body of a scope's class without the wrapper of a module call. */
 bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                       struct vram_value *out);
+/* The same of a module in a split model, without the function that is around its forward. */
+bool vram_call_inner(struct vram_machine *m, uint32_t scope, struct vram_call *call, struct vram_value *out);
 /* hooks.c: the same with hooks; body is what runs */
 bool vram_hooked_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                          struct vram_value *out,

@@ -64,9 +64,9 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
     else if (!strcmp(key, "kv_tokens"))
         *out = vram_int(s->kv_tokens);
     else if (!strcmp(key, "micro_batch"))
-        *out = vram_int(s->micro_batch);
+        *out = vram_int(l->rows ? l->rows : s->micro_batch);
     else if (!strcmp(key, "seq"))
-        *out = vram_int(s->seq);
+        *out = vram_int(s->cp > 1 ? s->seq / s->cp : s->seq); /* this rank's positions */
     else if (!strcmp(key, "images"))
         *out = vram_int(s->images);
     else if (!strcmp(key, "image_size"))

@@ -240,7 +240,7 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     m->op = VRAM_OP_LOOP;
 }
 
-static void zero_grad(struct vram_loop *l)
+void vram_loop_zero_grad(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     if (l->s->strategy->zero_grad)
@@ -295,9 +295,20 @@ static void step(struct vram_loop *l, int number)
     if (!l->run->step_event)
         l->run->step_event = (uint32_t)m->events->n;
     vram_phase(m, "after");
-    zero_grad(l);
+    vram_loop_zero_grad(l);
     for (int64_t i = 0; i < n; i++)
         vram_value_drop(m, batches[i]);
+}
+
+int64_t vram_loop_hidden(struct vram_loop *l)
+{
+    struct vram_cx *cx = l->m.cx;
+    const struct vram_config *root = l->m.tree->scopes[0].config;
+    const struct vram_config *text = vram_config_get_text(cx, root, "text_config");
+    const struct vram_config *v = vram_config_get_text(cx, text ? text : root, "hidden_size");
+    if (!v || v->type != VRAM_CONFIG_INT || v->integer < 1)
+        vram_throw(&l->m, VRAM_E_UNSUPPORTED, "the config has no hidden_size");
+    return v->integer;
 }
 
 /* .grad of a leaf is set: the strategy's hook first, then an optimizer that does not wait */
@@ -316,7 +327,7 @@ void vram_loop_start(struct vram_loop *l)
     m->training = m->grad = true;
     l->strategy.params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < m->tree->nparams; i++)
-        if (l->run->requires_grad[i])
+        if (l->run->requires_grad[i] && m->params[i])
             l->strategy.params[n++] = m->params[i];
     l->strategy.n = n;
     m->strategy = &l->strategy;
@@ -331,9 +342,24 @@ void vram_loop_start(struct vram_loop *l)
     m->op = VRAM_OP_LOOP;
 }
 
+static void pipeline_steps(struct vram_loop *l)
+{
+    struct vram_pipeline *p = vram_pipeline_new(l);
+    for (int i = 1; i <= l->s->steps; i++) {
+        vram_pipeline_step(p, i);
+        if (i == 1)
+            vram_optimizer_report(&l->optimizer);
+    }
+    vram_optimizer_finish(&l->optimizer);
+}
+
 void vram_loop_train(struct vram_loop *l)
 {
     vram_loop_start(l);
+    if (l->s->pp > 1) {
+        pipeline_steps(l);
+        return;
+    }
     int64_t n = l->s->accumulation, run = micro_run(l);
     if (run < n && vram_find(l->m.cx, VRAM_F_STEPS_SAMPLED, "accumulation",
                              "%lld of %lld micro-batches of a step are run, the last one among them: the "

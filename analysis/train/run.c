@@ -17,11 +17,24 @@ static enum vram_dtype held_dtype(const struct vram_setup *s, const struct vram_
     return p->buffer && !p->floating ? (enum vram_dtype)p->dtype : s->dtype;
 }
 
+static bool trains(const struct vram_loop *l, const struct vram_param *p)
+{
+    const struct vram_scope *scope = &l->m.tree->scopes[p->scope];
+    return !p->buffer && !p->packed && !p->original && vram_dtype_is_float(held_dtype(l->s, p)) &&
+           (p->adapter || (vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL &&
+                           (!l->may_train || l->may_train[p->scope])));
+}
+
 static void load_one(struct vram_loop *l, uint32_t i)
 {
     struct vram_machine *m = &l->m;
     const struct vram_param *p = &m->tree->params[i];
-    const struct vram_scope *scope = &m->tree->scopes[p->scope];
+    l->run->requires_grad[i] = trains(l, p);
+    l->run->dtype[i] = (uint8_t)held_dtype(l->s, p);
+    if (l->run->requires_grad[i])
+        l->run->trainable += vram_param_whole(p);
+    if (p->absent)
+        return;
     m->scope = p->scope;
     int64_t words[1] = {(int64_t)p->packed};
     const int64_t *dims = p->packed ? words : p->dims;
@@ -34,14 +47,7 @@ static void load_one(struct vram_loop *l, uint32_t i)
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
     if (x->storage)
         m->events->storages[x->storage->id].param = i;
-    x->requires_grad = !p->buffer && !p->packed && !p->original &&
-                       vram_dtype_is_float((enum vram_dtype)x->dtype) &&
-                       (p->adapter || (vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL &&
-                                       (!l->may_train || l->may_train[p->scope])));
-    l->run->requires_grad[i] = x->requires_grad;
-    l->run->dtype[i] = x->dtype;
-    if (x->requires_grad)
-        l->run->trainable += p->elements;
+    x->requires_grad = l->run->requires_grad[i];
     m->params[i] = x;
     if (l->strategy.row && l->strategy.row->load && !p->buffer)
         l->strategy.row->load(&l->strategy, i);
@@ -100,6 +106,7 @@ static void prepare(struct vram_loop *l)
     m->card = s->card;
     m->workspaces = true;
     m->attention = s->attention;
+    m->shared_sequence = s->cp > 1;
     m->sm = s->gpu ? s->gpu->sm : 0;
     m->checkpointing = s->checkpointing;
     m->offload_inputs = s->offload_inputs;
@@ -203,6 +210,11 @@ static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
 {
     int64_t one = image_tokens(l), all;
     char text[32];
+    if (setup->cp > 1 && (setup->images || setup->seq % (2 * setup->cp)))
+        vram_throw(&l->m, VRAM_E_ARGUMENT,
+                   setup->images ? "cp=%lld: a sequence with pictures is not split between ranks"
+                                 : "cp=%lld: the sequence must be a multiple of twice as many positions",
+                   (long long)setup->cp);
     if (__builtin_mul_overflow(one, setup->images, &all) || all > INT32_MAX)
         vram_throw(&l->m, VRAM_E_ARGUMENT, "images=%lld of %lld positions each are too many",
                    (long long)setup->images, (long long)one);

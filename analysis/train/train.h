@@ -58,6 +58,10 @@ struct vram_setup {
     int transformers, torch;  /* versions whose rules hold: 2009 = 2.9 */
     const struct vram_strategy_row *strategy;
     int64_t ranks;            /* data-parallel GPUs that share one copy */
+    int64_t tp;               /* ranks that split every layer */
+    int64_t cp;               /* ranks that share a sequence */
+    int64_t ep;               /* ranks that have different experts */
+    int64_t pp, stage;        /* stages of a pipeline, and the one that is followed */
     enum vram_offload offload;
     int64_t lora_rank;
     double lora_dropout;

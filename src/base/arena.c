@@ -51,6 +51,14 @@ const struct vram_limits vram_limits_default = {
     .settings_files = 32,
     .steps = UINT64_C(200) * 1000 * 1000,
     .depth = 1000,
+    .onnx_depth = 100,
+    .onnx_nodes = 4u << 20,
+    .onnx_items = 64u << 20,
+    .onnx_inlined = 1u << 16,
+    .onnx_name_bytes = 1u << 20,
+    .onnx_part_bytes = 16u << 20,
+    .onnx_unpacked = UINT64_C(4) << 30,
+    .onnx_ratio = 200,
 };
 
 static _Thread_local uint64_t fail_at;
@@ -83,22 +91,41 @@ void vram_arena_init(struct vram_arena *arena, uint64_t cap_bytes)
     *arena = (struct vram_arena){.cap = cap_bytes, .next_chunk = FIRST_CHUNK};
 }
 
-static void free_until(struct vram_arena *arena, struct vram_arena_chunk *keep)
+static void free_chunk(struct vram_arena_chunk *chunk)
+{
+    if (chunk && chunk->mapped)
+        munmap(chunk, chunk->mapped);
+    else
+        free(chunk);
+}
+
+static void free_until(struct vram_arena *arena, const struct vram_arena_chunk *keep)
 {
     while (arena->last != keep) {
         struct vram_arena_chunk *chunk = arena->last;
         arena->last = chunk->older;
-        if (chunk->mapped)
-            munmap(chunk, chunk->mapped);
-        else
-            free(chunk);
+        free_chunk(chunk);
     }
 }
 
 void vram_arena_finish(struct vram_arena *arena)
 {
     free_until(arena, NULL);
+    free_chunk(arena->spare);
+    arena->spare = NULL;
     arena->used = 0;
+}
+
+/* Scratch that begins at the end of a chunk would map and unmap the next one each time. */
+static void keep_spare(struct vram_arena *arena, const struct vram_arena_chunk *keep)
+{
+    struct vram_arena_chunk *chunk = arena->last;
+    if (VRAM_ARENA_DEBUG || arena->spare || chunk == keep || chunk->older != keep || chunk->size > 2 * HUGE_PAGE)
+        return;
+    memset(chunk->data, 0, chunk->used);
+    chunk->used = 0;
+    arena->last = chunk->older;
+    arena->spare = chunk;
 }
 
 /* Whole huge pages, where the system has them: one page fault instead of 512, which are the largest
@@ -130,7 +157,13 @@ static bool grow(struct vram_arena *arena, size_t need)
 {
     size_t size = VRAM_ARENA_DEBUG || need > arena->next_chunk ? need : arena->next_chunk;
     size_t total;
-    struct vram_arena_chunk *chunk;
+    struct vram_arena_chunk *chunk = arena->spare;
+    if (chunk && chunk->size >= need) {
+        arena->spare = NULL;
+        chunk->older = arena->last;
+        arena->last = chunk;
+        return true;
+    }
     if (__builtin_add_overflow(size, sizeof *chunk, &total))
         return false;
     if (!VRAM_ARENA_DEBUG && size > HUGE_FROM) {
@@ -193,6 +226,7 @@ struct vram_arena_mark vram_arena_mark(const struct vram_arena *arena)
 
 void vram_arena_rewind(struct vram_arena *arena, struct vram_arena_mark mark)
 {
+    keep_spare(arena, mark.last);
     free_until(arena, mark.last);
     if (arena->last) {
         struct vram_arena_chunk *chunk = arena->last;

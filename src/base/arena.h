@@ -17,6 +17,7 @@ struct vram_arena_chunk;
 
 struct vram_arena {
     struct vram_arena_chunk *last; /* newest chunk; chunks form a list to the oldest */
+    struct vram_arena_chunk *spare; /* zeroed, left by a rewind: the next one, when it is large enough */
     uint64_t used;                 /* bytes handed out */
     uint64_t cap;                  /* most bytes to hand out; then NULL */
     size_t next_chunk;             /* size of the next chunk */

@@ -24,6 +24,14 @@ struct vram_limits {
     uint64_t settings;      /* statements of all of them */
     uint64_t settings_files;/* given, or named by one that is */
     uint64_t steps;         /* statements, calls and expressions of one run of the machine */
+    uint64_t onnx_depth;    /* nested messages of an ONNX file; a subgraph takes three */
+    uint64_t onnx_nodes;    /* of one ONNX file, all graphs and functions together */
+    uint64_t onnx_items;    /* its values, and inputs, outputs and attributes of nodes */
+    uint64_t onnx_inlined;  /* nodes that calls of functions make */
+    uint64_t onnx_name_bytes; /* one name */
+    uint64_t onnx_part_bytes; /* one node or tensor in memory, and eight times its bytes in the file */
+    uint64_t onnx_unpacked; /* bytes of a gzip'd file */
+    uint64_t onnx_ratio;    /* the same, by its packed bytes */
     uint64_t depth;         /* nested calls and expressions of the machine */
 };
 

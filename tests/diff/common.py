@@ -79,6 +79,7 @@ def settings(plan):
         out.append("lora.modules_to_save=" + plan["modules_to_save"])
     if plan.get("weights"):
         out.append("weights=" + plan["weights"])
+    out += plan.get("more", [])
     if plan.get("new_tokens"):
         out.append("new_tokens=%d" % plan["new_tokens"])
     elif plan["mode"] == "infer":

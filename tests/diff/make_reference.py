@@ -220,6 +220,20 @@ def packed(make_model, weights):
     return run
 
 
+def labelled(Builder):
+    """The oracle's batches, with one label a row where a sequence is classified."""
+    class Labelled(Builder):
+        def text(self):
+            made = super().text() if "ForSequenceClassification" not in type(self.model).__name__ else None
+            if made is None:
+                zeros = sys.modules[Builder.__module__].cuda
+                made = {"input_ids": zeros(self.batch, self.seq), "labels": zeros(self.batch),
+                        "attention_mask": zeros(self.batch, self.seq)}
+                self.unused = [] if self.masked else ["attention_mask"]
+            return made
+    return Labelled
+
+
 def draw_training(rng, config, inputs, head=True):
     modes = ["full", "frozen", "lora"]
     if "images" in inputs:
@@ -301,6 +315,8 @@ def main():
     every.update(small.USERS)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
     forward_once, make_model = oracle.infer, oracle.make_model
+    import inputs as builders
+    builders.Builder = labelled(builders.Builder)
     os.makedirs(out, exist_ok=True)
     work = os.path.join(out, "config.tmp.json")
     while time.time() < end:

@@ -116,12 +116,12 @@ class Choices(Case):
     def test_words_of_options_are_accepted(self):
         """Rows of `list choices` that are no rows of another table."""
         model = os.path.join(ROOT, "fixtures", "configs", "tiny-qwen3")
-        more = {"check": ["gpu=rtx4090", "seq=64"], "fit": ["gpu=rtx4090", "seq=64"], "explain": ["decoder", "seq=64"]}
+        run = ["seq=64", "gpu=rtx4090"]
+        more = {"predict": run, "check": run, "fit": run, "scan": run, "explain": ["decoder", "seq=64"], "inspect": []}
         tried = 0
         for row in rows("choices"):
-            words = [] if row["command"] == "list" else [model] + more.get(row["command"], [])
-            if row["option"] != "max" and row["word"] != "sqlite":  # keys of the search; needs a file
-                must(VRAMCAST, row["command"], *words, "--" + row["option"], row["word"])
+            if row["command"] in more and row["option"] != "max" and row["word"] != "sqlite":  # keys; needs a file
+                must(VRAMCAST, row["command"], model, *more[row["command"]], "--" + row["option"], row["word"])
                 tried += 1
         self.assertGreater(tried, 20)
 

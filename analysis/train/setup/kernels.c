@@ -60,21 +60,57 @@ int vram_resolve_checkpointing(struct resolver *r)
     return VRAM_OK;
 }
 
+/* A classifier is a head, and the head is chosen as the model is opened. */
+static bool has_classifier(const struct resolver *r)
+{
+    for (uint32_t i = 0; i < r->tree->nscopes; i++)
+        if (!strcmp(vram_sym_text(r->cx->syms, r->tree->scopes[i].component), "head"))
+            return true;
+    return false;
+}
+
+/* Two towers whose likeness is scaled by a parameter of the model itself: CLIP, SigLIP. */
+static bool is_contrastive(const struct resolver *r)
+{
+    for (uint32_t i = 0; i < r->tree->nparams && r->tree->params[i].scope == 0; i++)
+        if (!strcmp(vram_sym_text(r->cx->syms, r->tree->params[i].path), "logit_scale"))
+            return true;
+    return false;
+}
+
+static int resolve_task(struct resolver *r)
+{
+    bool contrastive = vram_plan_is(r->plan, VRAM_KEY_TASK, "contrastive") || !strcmp(r->s->loss, "contrastive");
+    bool classify = vram_plan_is(r->plan, VRAM_KEY_TASK, "classify") ||
+                    vram_plan_is(r->plan, VRAM_KEY_TASK, "image-class") || !strcmp(r->s->loss, "classifier");
+    bool given = vram_plan_given(r->plan, VRAM_KEY_TASK);
+    if (contrastive && r->tree->known && !is_contrastive(r))
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "a contrastive loss needs a model of two towers, such as CLIP and SigLIP");
+    if (given && !classify && !contrastive && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
+        return vram_resolve_unsupported(r, VRAM_KEY_TASK);
+    if (classify && r->tree->known && !has_classifier(r))
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "the model has no classifier: it is to be opened with the task \"classify\"");
+    return VRAM_OK;
+}
+
 int vram_resolve_loss(struct resolver *r)
 {
     struct vram_setup *s = r->s;
     bool given = vram_plan_given(r->plan, VRAM_KEY_LOSS);
     s->loss = s->mode == VRAM_MODE_INFER && !given ? "none" : vram_plan_text(r->plan, VRAM_KEY_LOSS);
     s->logits = vram_plan_text(r->plan, VRAM_KEY_LOGITS);
-    static const char *const known[] = {"hf", "liger", "cce", "chunked"};
+    static const char *const known[] = {"hf", "liger", "cce", "chunked", "classifier", "contrastive"};
     bool found = s->mode != VRAM_MODE_TRAIN && !strcmp(s->loss, "none");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         found = found || !strcmp(s->loss, known[i]);
     if (!found)
         return vram_resolve_unsupported(r, VRAM_KEY_LOSS);
     VRAM_TRY(vram_resolve_note(r, "loss", s->loss, given ? "given" : "default"));
-    if (vram_plan_given(r->plan, VRAM_KEY_TASK) && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
-        return vram_resolve_unsupported(r, VRAM_KEY_TASK);
+    VRAM_TRY(resolve_task(r));
+    if (!strcmp(s->loss, "classifier") || !strcmp(s->loss, "contrastive"))
+        s->loss = "hf"; /* the model's own */
     const enum vram_key given_too[] = {VRAM_KEY_TASK, VRAM_KEY_REF_MODEL, VRAM_KEY_PAIRS};
     for (size_t i = 0; i < sizeof given_too / sizeof *given_too; i++)
         VRAM_TRY(vram_resolve_note_given(r, given_too[i]));

@@ -46,7 +46,7 @@ extern "C" {
 #endif
 
 /* Grows by one with every addition to this file. */
-#define VRAM_API_VERSION 1
+#define VRAM_API_VERSION 2
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
@@ -112,6 +112,7 @@ typedef struct vram_open_options {
     const char *templates_dir; /* further .vt files that go before the built-in ones; NULL = none */
     uint64_t memory_limit;     /* most bytes one handle may take; 0 = 2 GiB */
     const char *vision_tower;  /* directory of a tower the checkpoint only names; NULL = look beside it */
+    const char *task;          /* "classify": the family's classifier in place of another head; NULL */
 } vram_open_options;
 
 /* Opens a checkpoint directory, one .safetensors file, or a config.json (nothing downloaded yet).
@@ -307,6 +308,16 @@ typedef struct vram_phase_view {
 VRAM_API size_t vram_report_phase_count(const vram_report *report);
 VRAM_API void vram_report_phase(const vram_report *report, size_t i, vram_phase_view *view);
 
+/* With rank=all, where ranks differ: the first of those that are alike. */
+typedef struct vram_rank_view {
+    size_t size;
+    uint64_t rank, stage;
+    vram_range allocated, reserved, device;
+    const char *phase; /* of its peak */
+} vram_rank_view;
+VRAM_API size_t vram_report_rank_count(const vram_report *report);
+VRAM_API void vram_report_rank(const vram_report *report, size_t i, vram_rank_view *view);
+
 typedef struct vram_report_setting_view {
     size_t size;
     const char *key, *value;
@@ -339,6 +350,72 @@ VRAM_API void vram_report_storage(const vram_report *report, size_t i, vram_stor
 /* The report as JSON, schema "vramcast.report/1" (docs/report.md); byte-stable. */
 VRAM_API int vram_report_json(const vram_report *report, vram_write_fn write, void *ctx,
                               vram_error *error);
+
+/* ---- ONNX graphs -------------------------------------------------------------------------- */
+
+/* An ONNX file as it stands: nodes and the names of their values, never the weights.  Read-only once
+ * open. */
+typedef struct vram_graph vram_graph;
+
+/* options may be NULL; its memory_limit counts.  Errors as vram_model_open. */
+VRAM_API int vram_graph_open(vram_graph **out, const char *path, const vram_open_options *options,
+                             vram_error *error);
+VRAM_API void vram_graph_free(vram_graph *graph);
+
+typedef struct vram_graph_view {
+    size_t size;
+    const char *path;                        /* as given */
+    const char *producer, *producer_version; /* "pytorch", "2.9.1"; may be "" */
+    int64_t ir_version, opset;               /* opset of ai.onnx; 0 = none */
+    uint32_t graphs, nodes, values;          /* subgraphs and bodies of functions included */
+    uint32_t initializers;
+    uint64_t initializer_bytes;
+} vram_graph_view;
+VRAM_API void vram_graph_get(const vram_graph *graph, vram_graph_view *view);
+
+/* What every value of the graphs is, as expressions over the sizes of the inputs. */
+typedef struct vram_shapes vram_shapes;
+
+/* plan may be NULL.  Of its settings count dim.NAME (a size that the file gives a name) and input.NAME (the shape
+ * of an input).  The shapes refer to the graph: free it last.  Errors: VRAM_E_FORMAT, the graph contradicts itself;
+ * _ARGUMENT, what the plan binds does not fit the inputs; _LIMIT, _NOMEM. */
+VRAM_API int vram_shapes_infer(vram_shapes **out, const vram_graph *graph, const vram_plan *plan,
+                               vram_error *error);
+VRAM_API void vram_shapes_free(vram_shapes *shapes);
+
+typedef struct vram_value_view {
+    size_t size;
+    const char *path;  /* of its graph: "" of the main one, "/NODE.then_branch" ... */
+    const char *name;
+    const char *role;  /* of the graph: "input", "output", "initializer"; "" of others */
+    const char *kind;  /* "tensor", "sparse", "sequence", "optional", "map", "opaque"; "" = not known */
+    const char *dtype; /* of a tensor, "fp32"; "" = not known */
+    uint32_t rank;     /* 0 of a scalar; UINT32_MAX = not known */
+} vram_value_view;
+VRAM_API size_t vram_shapes_value_count(const vram_shapes *shapes);
+VRAM_API void vram_shapes_value(const vram_shapes *shapes, size_t i, vram_value_view *view);
+enum { VRAM_SIZE_EXPRESSION = -1, VRAM_SIZE_DATA = -2, VRAM_SIZE_UNKNOWN = -3 };
+/* The size of value i along an axis: a number ≥ 0; VRAM_SIZE_EXPRESSION, over sizes of inputs; VRAM_SIZE_DATA, over
+ * sizes that depend on data as well; VRAM_SIZE_UNKNOWN.  text gets it written out, cut to n bytes with the zero;
+ * it may be NULL. */
+VRAM_API int64_t vram_shapes_size(const vram_shapes *shapes, size_t i, uint32_t axis, char *text, size_t n);
+
+/* Sizes of the inputs that nothing binds, in the order of the inputs: "batch", "input_ids_1"; NULL past the end. */
+VRAM_API const char *vram_shapes_symbol(const vram_shapes *shapes, size_t i);
+VRAM_API size_t vram_shapes_finding_count(const vram_shapes *shapes);
+VRAM_API void vram_shapes_finding(const vram_shapes *shapes, size_t i, vram_finding_view *view);
+
+/* Compares what the file itself declares of its values; what differs are the claims, and those that cannot be true
+ * findings as well.  Not while another thread uses the shapes. */
+VRAM_API int vram_shapes_check(vram_shapes *shapes, vram_error *error);
+typedef struct vram_claim_view {
+    size_t size;
+    size_t value;         /* number for vram_shapes_value */
+    const char *says, *is; /* "fp32 [2, seq]" */
+    int wrong;            /* 0: it may be so, but does not follow from the inputs */
+} vram_claim_view;
+VRAM_API size_t vram_shapes_claim_count(const vram_shapes *shapes);
+VRAM_API void vram_shapes_claim(const vram_shapes *shapes, size_t i, vram_claim_view *view);
 
 /* ---- tables and dumps --------------------------------------------------------------------- */
 

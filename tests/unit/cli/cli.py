@@ -27,6 +27,7 @@ OPTIONS = {
     "fit": "advice cards format global-batch help max min output plan require settings templates",
     "inspect": "config format help output strict templates tensors",
     "explain": "format help output plan settings strict templates",
+    "compare": "format help output plan settings templates",
     "scan": "format help jobs output plan resume settings shard stdin templates",
     "list": "format help output",
 }
@@ -213,6 +214,43 @@ class Settings(Case):
         self.assertIn("V0306", [f["id"] for f in report["findings"]])
         self.refused(2, "give one of them", "predict", LLAVA, "seq=64", "text_tokens=3")
         self.refused(2, "less than the prompt", "predict", QWEN3, "mode=infer", "seq=64", "kv_tokens=3")
+
+
+class Heads(Case):
+    """Classifiers: by timm's configuration, by task, by the class that config.json names."""
+
+    def parameters(self, path, *words):
+        return json.loads(self.answer("predict", path, *words, "--format", "json"))["model"]["parameters"]["total"]
+
+    def test_timm(self):
+        # counts: timm 1.0.31, create_model(..., num_classes=10)
+        for name, count in (("resnet18", 11181642), ("vit_base_patch16_224.augreg_in1k", 85806346),
+                            ("efficientnet_b0", 4020358), ("swin_tiny_patch4_window7_224", 27527044)):
+            model = self.config(architecture=name, num_classes=10)
+            self.assertEqual(self.parameters(model, "micro_batch=2"), count, name)
+            self.assertEqual(self.parameters(model, "micro_batch=2", "loss=classifier"), count, name)
+
+    def test_timm_by_likeness(self):
+        model = self.config(architecture="vit_base_patch8_448", num_classes=10)
+        self.assertEqual(self.parameters(model), 87621898)
+        self.assertRegex(str(self.findings(model)), "read as vit_base_patch[0-9]+_224 with patches of 8 and pictures of 448")
+        given = self.config("given", architecture="vit_base_patch8_448", num_classes=10,
+                            model_args={"patch_size": 16, "img_size": 224})
+        self.assertEqual(self.parameters(given), 85806346)
+        self.assertIn("V0203", self.findings(self.config("no", architecture="vit_enormous_patch8_448"), code=4))
+
+    def test_task(self):
+        bert = dict(model_type="bert", architectures=["BertForMaskedLM"], hidden_size=64, intermediate_size=128,
+                    num_hidden_layers=2, num_attention_heads=4, vocab_size=512)
+        model = self.config(**bert)
+        plain, classified = self.parameters(model, "seq=32"), self.parameters(model, "seq=32", "task=classify")
+        # the head of masked words: a square, its bias, a norm and a bias a word; then a pooler and two classes
+        self.assertEqual(plain - classified, (64 * 64 + 64 + 2 * 64 + 512) - (64 * 64 + 64 + 2 * 64 + 2))
+        self.assertEqual(self.parameters(model, "seq=32", "loss=classifier"), classified)
+        named = self.config("named", **dict(bert, architectures=["BertForSequenceClassification"],
+                                            id2label={"0": "a", "1": "b", "2": "c"}))
+        self.assertEqual(self.parameters(named, "seq=32") - classified, 64 + 1)
+        self.refused(2, "a contrastive loss needs a model of two towers", "predict", model, "loss=contrastive")
 
 
 class Usage(Case):
@@ -428,7 +466,7 @@ class Input(Case):
         for source, parts in [(LLAVA, {"text_config__model_type": "mamba"}),
                               (LLAVA, {"text_config": {"model_type": "rwkv"}}),
                               (LLAVA, {"text_config": {"model_type": "jamba"}}),
-                              (LLAVA, {"vision_config__model_type": "convnext"}),
+                              (LLAVA, {"vision_config__model_type": "regnet"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "mamba"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "llama"})]:
             model = self.config(**self.patched(source, **parts))
@@ -546,6 +584,38 @@ class Input(Case):
 
     def test_vision_tower_is_passed_on(self):
         self.answer("inspect", LLAVA, "vision_tower=" + self.dir)
+
+
+class Hub(Case):
+    """ORG/NAME in the local cache."""
+
+    def cache(self, root):
+        snapshot = os.path.join(root, "models--some-org--Tiny.1_x", "snapshots", "abc")
+        os.makedirs(snapshot)
+        os.makedirs(os.path.join(root, "models--some-org--Tiny.1_x", "refs"))
+        with open(os.path.join(root, "models--some-org--Tiny.1_x", "refs", "main"), "w") as f:
+            f.write("abc")
+        with open(os.path.join(snapshot, "config.json"), "w") as f:
+            json.dump(tiny_config(), f)
+
+    def test_the_first_place_that_is_set(self):
+        for variable, behind in (("HF_HUB_CACHE", "."), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub"),
+                                 ("HOME", ".cache/huggingface/hub")):
+            root = os.path.join(self.dir, variable)
+            self.cache(os.path.join(root, behind))
+            clean = {"HF_HUB_CACHE": "", "HF_HOME": "", "XDG_CACHE_HOME": "", "HOME": self.dir, variable: root}
+            code, out, err = run("inspect", "some-org/Tiny.1_x", env=clean)
+            self.assertEqual((code, err), (0, b""), variable)
+            self.assertIn(b"Qwen3ForCausalLM", out)
+
+    def test_what_is_not_there(self):
+        code, out, err = run("inspect", "some-org/none", env={"HF_HUB_CACHE": self.dir})
+        self.assertEqual((code, out), (3, b""))
+        self.assertIn(b"neither a path nor a model in the local hub cache", err)
+        for name in ("../x", "a/b/c", "a/../b", "/a/b", "a/", "./a"):
+            code, _, err = run("inspect", name, env={"HF_HUB_CACHE": self.dir})
+            self.assertEqual(code, 3, name)
+            self.assertNotIn(b"hub cache", err)
 
 
 class Output(Case):
