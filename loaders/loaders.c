@@ -10,6 +10,7 @@
 
 #include "hf/checkpoint.h"
 #include "kind.h"
+#include "onnx/checkpoint.h"
 #include "source.h"
 
 /* a file that the user pointed at */
@@ -58,6 +59,20 @@ static int open_config(struct vram_loading *l, const struct given *file)
     return vram_load_config(l, file->folder, file->name);
 }
 
+/* Protobuf has no magic: nearly all files begin with the IR version (field 1, a small number), and the
+ * producer's name or the opset follow; gzip'd ones are known by their names. */
+static bool is_onnx(const struct given *file)
+{
+    const unsigned char *p = (const unsigned char *)file->head;
+    return !vram_kind_of(file->head, file->n) && file->n > 2 && p[0] == 0x08 && p[1] < 64 &&
+           (p[2] == 0x12 || p[2] == 0x3a || p[2] == 0x42 || p[2] == 0x22);
+}
+
+static int open_onnx(struct vram_loading *l, const struct given *file)
+{
+    return vram_load_onnx(l, file->folder, file->name);
+}
+
 static const struct opener {
     const char *format, *help;
     const char *suffix;
@@ -70,6 +85,8 @@ static const struct opener {
      is_index, open_index},
     {"config", "a config.json alone: the model before its weights are there", ".json", is_json,
      open_config},
+    {"onnx", "an ONNX graph, gzip'd or not, with its external data", ".onnx", is_onnx, open_onnx},
+    {"onnx.gz", "a gzip'd ONNX graph", ".onnx.gz", is_onnx, open_onnx},
 };
 
 const char *vram_loader_format(size_t i)

@@ -14,7 +14,8 @@ struct vram_load_options {
 };
 
 /* Reads what is at path: a checkpoint folder, a hub cache's folder of one repository
- * (models--ORG--NAME, its refs/main), one .safetensors file, an index, or a config.json alone.
+ * (models--ORG--NAME, its refs/main), one .safetensors file, an index, a config.json alone, or an
+ * ONNX file (out->onnx is its graph then).
  * options may be NULL.  Everything in *out lives in the arena. */
 int vram_load(struct vram_cx *cx, const char *path, const struct vram_load_options *options,
               struct vram_checkpoint *out);

@@ -10,8 +10,8 @@
 #include "output/page.h"
 
 const struct cli_command *const cli_commands[] = {&cli_predict, &cli_check, &cli_fit, &cli_inspect,
-                                                  &cli_explain, &cli_compare, &cli_scan,
-                                                  &cli_shapes, &cli_list, NULL};
+                                                  &cli_explain, &cli_shapes, &cli_compare, &cli_scan,
+                                                  &cli_list, NULL};
 
 static void usage(struct page *page)
 {

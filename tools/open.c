@@ -18,6 +18,10 @@
 static const char *setting_value(const char *word)
 {
     const char *p = word;
+    if (!strncmp(word, "input.", 6) || !strncmp(word, "dim.", 4)) { /* names of a graph are any text */
+        const char *last = strrchr(word, '=');
+        return last ? last + 1 : NULL;
+    }
     if (!isalpha((unsigned char)*p) && *p != '_')
         return NULL;
     while (isalnum((unsigned char)*p) || (*p && strchr("_.-+:", *p)))
@@ -33,18 +37,36 @@ static int exit_of_setting(const vram_error *e)
 
 enum { KEY_MOST = 512, PLAN_MOST = 1 << 20 };
 
-static int set(vram_plan *plan, const char *word, const char *value)
+/* graph: a key that is none of the plan's is a symbolic dimension of the graph. */
+static int set(vram_plan *plan, const char *word, const char *value, bool graph)
 {
-    char key[KEY_MOST];
+    char key[KEY_MOST + 4] = "dim.", *own = key + 4;
     vram_error e;
     size_t n = (size_t)(value - word) - 1;
-    if (n >= sizeof key)
+    if (n >= KEY_MOST)
         return cli_fail(CLI_USAGE, "a key of %zu letters", n);
-    memcpy(key, word, n);
-    key[n] = 0;
-    if (vram_plan_set(plan, key, value, &e))
-        return cli_fail_library(exit_of_setting(&e), NULL, &e);
-    return CLI_DONE;
+    memcpy(own, word, n);
+    own[n] = 0;
+    if (!vram_plan_set(plan, own, value, &e))
+        return CLI_DONE;
+    if (graph && e.code == VRAM_E_NOTFOUND && !vram_plan_set(plan, key, value, NULL))
+        return CLI_DONE;
+    return cli_fail_library(exit_of_setting(&e), NULL, &e);
+}
+
+static bool ends(const char *word, const char *suffix)
+{
+    size_t n = strlen(word), k = strlen(suffix);
+    return n > k && !strcmp(word + n - k, suffix);
+}
+
+/* Is a path among the words that of an ONNX graph? */
+static bool of_graph(const struct cli_args *args)
+{
+    for (size_t i = 0; i < args->nwords; i++)
+        if (!setting_value(args->words[i]) && (ends(args->words[i], ".onnx") || ends(args->words[i], ".onnx.gz")))
+            return true;
+    return false;
 }
 
 /* A pipe with a name may have no writer, and nobody waits for one; a pipe that was handed over
@@ -118,6 +140,7 @@ int cli_plan(struct cli_input *input, const struct cli_args *args, const char **
              size_t *n)
 {
     vram_error e;
+    bool graph = of_graph(args);
     *input = (struct cli_input){.path = NULL};
     *n = 0;
     if (vram_plan_create(&input->plan, &e))
@@ -137,7 +160,7 @@ int cli_plan(struct cli_input *input, const struct cli_args *args, const char **
             names[(*n)++] = args->words[i];
             continue;
         }
-        int code = set(input->plan, args->words[i], value);
+        int code = set(input->plan, args->words[i], value, graph);
         if (code)
             return code;
         input->settings = true;

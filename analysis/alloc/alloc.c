@@ -13,6 +13,7 @@ const struct vram_allocator_row *const vram_allocators[] = {
     &vram_allocator_exact,
     &vram_allocator_torch,
     &vram_allocator_torch_expandable,
+    &vram_allocator_ort,
     NULL,
 };
 

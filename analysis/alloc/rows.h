@@ -10,5 +10,6 @@
 extern const struct vram_allocator_row vram_allocator_exact;
 extern const struct vram_allocator_row vram_allocator_torch;
 extern const struct vram_allocator_row vram_allocator_torch_expandable;
+extern const struct vram_allocator_row vram_allocator_ort;
 
 #endif

@@ -153,7 +153,7 @@ static int add_param(struct names *g, const struct entry *e)
     struct vram_param p = {.name = vram_sym_of(g->cx->syms, name), .path = tensor->path,
                            .scope = scope, .tensor = e->tensor, .tied_to = VRAM_NO_INDEX,
                            .dtype = tensor->dtype, .rank = tensor->rank, .dims = tensor->dims,
-                           .buffer = tensor->buffer || !floating, .floating = floating,
+                           .buffer = tensor->buffer || (!floating && !g->checkpoint->onnx), .floating = floating,
                            .elements = 1, .bytes = tensor->bytes};
     for (uint32_t i = 0; i < tensor->rank; i++) /* the header's checks proved that it fits */
         p.elements *= (uint64_t)tensor->dims[i];

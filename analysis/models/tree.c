@@ -428,6 +428,11 @@ int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
     b->tree.syms = cx->syms;
     b->tree.dtype = stored_dtype(cx, checkpoint);
     uint32_t cls;
+    if (checkpoint->onnx) { /* the graph says what runs; the tree is where its weights stand */
+        VRAM_TRY(vram_tree_from_names(cx, checkpoint, out));
+        out->dtype = b->tree.dtype;
+        return VRAM_OK;
+    }
     VRAM_TRY(vram_root_class(b, &cls));
     if (cls == VRAM_NO_INDEX)
         return vram_unknown_model(b, out);

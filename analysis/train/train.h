@@ -13,6 +13,7 @@
 #include "train/pack.h"
 #include "tables/tables.h"
 
+struct vram_allocator_row;
 struct vram_optimizer_row;
 struct vram_strategy_row;
 struct vram_script;
@@ -69,6 +70,8 @@ struct vram_setup {
     const struct vram_packing *packing; /* how matrices of Linears are held; NULL = plainly */
     const struct vram_gpu_row *gpu;
     double headroom;
+    const struct vram_allocator_row *allocator;
+    bool graph;               /* an inference of an ONNX graph: what of modules stands here means nothing */
     bool run_every_step;      /* tests: no step is copied */
     struct { struct vram_resolved *at; size_t n, cap; } resolved;
 };
@@ -84,6 +87,9 @@ int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *setup, const 
  * _UNSUPPORTED. */
 int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
                        const struct vram_tree *tree, struct vram_setup *out);
+/* The same for the graph of an ONNX file: inference unless mode says other. */
+int vram_setup_graph(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree,
+                     struct vram_setup *out);
 enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym component);
 
 /* adapt.c: a copy of the tree in which adapted modules run what PEFT puts in their place.  Without

@@ -59,6 +59,12 @@ struct vram_report {
     uint8_t *category_at_peak;
 };
 
+/* predict.c: the peak of r->run; or what is known without a run, and whether to say that no template is there */
+int vram_run_known(struct vram_cx *cx, struct vram_report *r);
+int vram_run_untold(struct vram_cx *cx, struct vram_report *r, bool untold);
+/* graph_run.c: the run of an ONNX graph. */
+int vram_graph_run(struct vram_cx *cx, struct vram_report *r);
+
 /* templates.c */
 struct vram_template_source {
     const char *dir;   /* the user's, or NULL */

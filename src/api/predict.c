@@ -48,9 +48,7 @@ static void order(vram_range *x)
 /* The same events with every uncertain one at its low, expected and high size. */
 static int replay(struct vram_cx *cx, struct vram_report *r)
 {
-    const struct vram_allocator_row *a =
-        vram_allocator_find(vram_plan_text(r->setup.plan, VRAM_KEY_ALLOCATOR));
-    VRAM_TRY(vram_replay_bounds(cx, a, r->run.events, r->replay));
+    VRAM_TRY(vram_replay_bounds(cx, r->setup.allocator, r->run.events, r->replay));
     VRAM_TRY(vram_replay_phases(cx, r->run.events, &r->phases));
     r->allocated = (vram_range){r->replay[0].allocated, r->replay[1].allocated,
                                 r->replay[2].allocated};
@@ -201,7 +199,7 @@ static int note_rank(struct vram_cx *cx, struct vram_report *r)
     return VRAM_OK;
 }
 
-static int run_known(struct vram_cx *cx, struct vram_report *r)
+int vram_run_known(struct vram_cx *cx, struct vram_report *r)
 {
     VRAM_TRY(note_rank(cx, r));
     VRAM_TRY(replay(cx, r));
@@ -217,7 +215,7 @@ static int run_known(struct vram_cx *cx, struct vram_report *r)
 }
 
 /* Without a template: parameters, gradients and optimizer state are exact, the peak is unknown. */
-static int run_states(struct vram_cx *cx, struct vram_report *r, bool untold)
+int vram_run_untold(struct vram_cx *cx, struct vram_report *r, bool untold)
 {
     VRAM_TRY(vram_run_states(cx, &r->tree, &r->setup, &r->run));
     uint32_t last = r->run.events->n ? (uint32_t)r->run.events->n - 1 : 0;
@@ -236,18 +234,20 @@ static int cannot(struct vram_cx *cx, struct vram_report *r, enum vram_finding_k
     *cx->error = (vram_error){.offset = VRAM_NO_OFFSET};
     VRAM_TRY(vram_find(cx, kind, e.where, "%s: activations unknown", e.text));
     r->tree.runs = false;
-    return run_states(cx, r, false);
+    return vram_run_untold(cx, r, false);
 }
 
 /* What a template does not describe, and a model whose files contradict each other, does not run: that is
  * an answer, too.  With templates of the user's own a mistake in them is likelier. */
 static int run(struct vram_cx *cx, struct vram_report *r)
 {
+    if (r->model->checkpoint.onnx)
+        return vram_graph_run(cx, r);
     if (!r->tree.known || !r->tree.runs)
-        return run_states(cx, r, r->tree.known);
+        return vram_run_untold(cx, r, r->tree.known);
     int code = vram_run(cx, &r->tree, &r->setup, &r->run);
     if (!code)
-        return run_known(cx, r);
+        return vram_run_known(cx, r);
     if (code == VRAM_E_UNSUPPORTED)
         return cannot(cx, r, VRAM_F_NO_FORWARD);
     bool files = r->tree.corrected || !r->model->program.own_files;
@@ -330,16 +330,25 @@ static int crowded(struct vram_cx *cx, const vram_model *model, const struct vra
     return VRAM_OK;
 }
 
+static int adapt(struct vram_cx *cx, const vram_model *model, struct vram_report *r)
+{
+    if (r->setup.graph) {
+        r->tree = model->tree;
+        return VRAM_OK;
+    }
+    VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
+    return vram_cut_model(cx, &r->tree, &r->setup);
+}
+
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
                       const struct vram_plan *plan, struct vram_report *r)
 {
     uint64_t bytes;
     VRAM_TRY(inherit_findings(cx, model));
-    VRAM_TRY(vram_setup_resolve(cx, plan, &model->tree, &r->setup));
+    VRAM_TRY((model->checkpoint.onnx ? vram_setup_graph : vram_setup_resolve)(cx, plan, &model->tree, &r->setup));
     VRAM_TRY(find_worst(cx, model, plan, r));
     VRAM_TRY(inherit_files(cx, plan, &r->setup));
-    VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
-    VRAM_TRY(vram_cut_model(cx, &r->tree, &r->setup));
+    VRAM_TRY(adapt(cx, model, r));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));
     VRAM_TRY(crowded(cx, model, plan, r));

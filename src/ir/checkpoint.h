@@ -14,6 +14,8 @@
 #include "ir/config.h"
 #include "ir/dtype.h"
 
+struct vram_onnx;
+
 struct vram_file {
     const char *name;       /* relative to the model's directory */
     uint64_t size;          /* bytes on disk */
@@ -40,7 +42,8 @@ struct vram_tensor {
 struct vram_checkpoint {
     const char *path;           /* as given */
     const char *name;           /* last part of the path */
-    const char *format;         /* "safetensors", "config" */
+    const char *format;         /* "safetensors", "config", "onnx" */
+    const struct vram_onnx *onnx; /* the graph; NULL: it is a checkpoint of modules */
     struct vram_config *config; /* root object; NULL when there is no config.json */
     const char *family;         /* model_type or "" */
     const char *class_name;     /* top class of the framework, or "" when no row knows it */

@@ -213,10 +213,12 @@ static int swiglu(struct vram_op *op)
 
 /* ---- any number of operands ---- */
 
-static int value_fold(struct vram_op *op, vram_element_fn2 *f)
+/* Element by element, then by how many there were when it is a mean. */
+static int value_fold(struct vram_op *op, vram_element_fn2 *f, bool mean)
 {
     struct vram_onnx_grid y, x;
     int64_t at[VRAM_ONNX_VALUE_RANK];
+    struct vram_element count = vram_element_dim(vram_onnx_num(op, op->n_in));
     if (!op->n_in || !vram_onnx_grid(op, &op->out[0], &y))
         return 0;
     for (uint32_t k = 0; k < op->n_in; k++)
@@ -231,22 +233,15 @@ static int value_fold(struct vram_op *op, vram_element_fn2 *f)
             e[i] = k ? f(op, e[i], v, op->out[0].dtype) : v;
         }
     }
+    for (int64_t i = 0; e && mean && i < y.n; i++)
+        e[i] = vram_element_div(op, e[i], count, op->out[0].dtype);
     return vram_op_check(op);
 }
 
-static int value_min(struct vram_op *op) { return value_fold(op, vram_element_min); }
-static int value_max(struct vram_op *op) { return value_fold(op, vram_element_max); }
-static int value_sum(struct vram_op *op) { return value_fold(op, vram_element_add); }
-
-static int value_mean(struct vram_op *op)
-{
-    VRAM_TRY(value_fold(op, vram_element_add));
-    const struct vram_element *sum = op->out[0].value;
-    struct vram_element *e = sum ? vram_op_elements(op, 0) : NULL;
-    for (uint32_t i = 0; e && i < op->out[0].elements; i++)
-        e[i] = vram_element_div(op, sum[i], vram_element_dim(vram_onnx_num(op, op->n_in)), op->out[0].dtype);
-    return 0;
-}
+static int value_min(struct vram_op *op) { return value_fold(op, vram_element_min, false); }
+static int value_max(struct vram_op *op) { return value_fold(op, vram_element_max, false); }
+static int value_sum(struct vram_op *op) { return value_fold(op, vram_element_add, false); }
+static int value_mean(struct vram_op *op) { return value_fold(op, vram_element_add, true); }
 
 static int same_shapes(struct vram_op *op)
 {

@@ -44,7 +44,7 @@ static int range_count(struct vram_op *op, struct vram_element start, struct vra
 static struct vram_element scalar(struct vram_op *op, uint32_t i)
 {
     struct vram_onnx_grid g;
-    return vram_onnx_value(op, i, &g) && g.n == 1 ? op->in[i]->value[0] : vram_element_unknown;
+    return vram_onnx_value(op, i, &g) && g.n == 1 ? vram_op_value(op, op->in[i])[0] : vram_element_unknown;
 }
 
 int vram_onnx_range(struct vram_op *op, const struct vram_info *delta)
@@ -152,15 +152,15 @@ static vram_dim one_side(struct vram_op *op, vram_dim n)
                         vram_onnx_num(op, 1));
 }
 
-/* [mel bins, floor(dft/2) + 1] */
+/* [floor(dft/2) + 1, mel bins] */
 static int mel_matrix(struct vram_op *op)
 {
     uint8_t dtype;
     vram_dim dims[2], dft;
     VRAM_TRY(vram_onnx_dtype_attr(op, "output_datatype", VRAM_DT_F32, &dtype));
-    VRAM_TRY(size_input(op, 0, "mel", &dims[0]));
+    VRAM_TRY(size_input(op, 0, "mel", &dims[1]));
     VRAM_TRY(size_input(op, 1, "dft", &dft));
-    dims[1] = one_side(op, dft);
+    dims[0] = one_side(op, dft);
     VRAM_TRY(vram_op_check(op));
     return vram_op_out_dims(op, 0, dtype, dims, 2);
 }

@@ -53,7 +53,7 @@ static int scales_input(struct vram_op *op, uint32_t i, const uint32_t *axes, ui
         return vram_onnx_out_rank(op, 0, x->dtype, x->rank);
     if (g.n != (int64_t)n_axes)
         return vram_op_fail(op, "%lld scales for %u axes", (long long)g.n, n_axes);
-    return by_scales(op, op->in[i]->value, n_axes, axes);
+    return by_scales(op, vram_op_value(op, op->in[i]), n_axes, axes);
 }
 
 /* Upsample 7: an attribute; 9 and Resize 10: the second input. */

@@ -324,19 +324,17 @@ static int tokenizer(struct vram_op *op)
     return vram_op_out_dims(op, 0, VRAM_DT_STRING, dims, x->rank + 1);
 }
 
-/* [sequence, word, char] by filters [F, …] gives [sequence, word, F] */
+/* Words, one a row, by filters [F, …] give [words, F]. */
 static int word_conv(struct vram_op *op)
 {
     const struct vram_info *words = op->in[0], *filters = op->in[1];
-    VRAM_TRY(vram_onnx_rank(op, 0, 2, VRAM_ONNX_ANY));
-    if (!vram_onnx_ranked(words))
-        return vram_op_out(op, 0, filters->dtype);
-    vram_dim *dims = vram_onnx_copy(op, words);
-    if (!dims)
-        return op->cx->error->code;
-    dims[words->rank - 1] =
-        vram_onnx_ranked(filters) && filters->rank ? filters->dims[0] : VRAM_DIM_UNKNOWN;
-    return vram_op_out_dims(op, 0, filters->dtype, dims, words->rank);
+    vram_dim dims[2] = {VRAM_DIM_UNKNOWN, VRAM_DIM_UNKNOWN};
+    VRAM_TRY(vram_onnx_rank(op, 0, 1, VRAM_ONNX_ANY));
+    if (vram_onnx_ranked(words))
+        dims[0] = words->dims[0];
+    if (vram_onnx_ranked(filters) && filters->rank)
+        dims[1] = filters->dims[0];
+    return vram_op_out_dims(op, 0, filters->dtype, dims, 2);
 }
 
 /* Padding goes: as many tokens as the counts say. */

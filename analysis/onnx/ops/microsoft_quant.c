@@ -272,11 +272,11 @@ static int gather_quantized(struct vram_op *op)
     if (vram_onnx_ranked(data) && data->rank && data->dtype == VRAM_DT_U8) {
         if (bits != 2 && bits != 4 && bits != 8)
             return vram_op_fail(op, "attribute 'bits' is %lld", (long long)bits);
-        vram_dim *dims = vram_onnx_copy(op, data);
+        vram_dim *dims = vram_onnx_copy(op, data), *last;
         if (!dims)
             return op->cx->error->code;
         unpacked.dims = dims;
-        vram_dim *last = &dims[data->rank - 1];
+        last = &dims[data->rank - 1];
         *last = vram_dim_mul(op->dims, *last, vram_onnx_num(op, 8 / bits));
         VRAM_TRY(vram_op_check(op));
     }

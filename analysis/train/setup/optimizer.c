@@ -135,7 +135,8 @@ int vram_resolve_gpu(struct resolver *r)
     struct vram_setup *s = r->s;
     const char *name = vram_plan_text(r->plan, VRAM_KEY_GPU);
     s->headroom = vram_plan_number(r->plan, VRAM_KEY_HEADROOM);
-    if (!vram_allocator_find(vram_plan_text(r->plan, VRAM_KEY_ALLOCATOR)))
+    s->allocator = vram_allocator_find(vram_plan_text(r->plan, VRAM_KEY_ALLOCATOR));
+    if (!s->allocator)
         return vram_resolve_unsupported(r, VRAM_KEY_ALLOCATOR);
     VRAM_TRY(vram_resolve_note_plan(r, VRAM_KEY_ALLOCATOR));
     if (!*name)

@@ -115,7 +115,7 @@ int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *s, const bool
     }
     for (size_t i = 0; i < vram_plan_extra_count(s->plan); i++) {
         const struct vram_plan_extra *e = vram_plan_extra(s->plan, i);
-        if (e->row != VRAM_KEY_TRAIN_NAME)
+        if (e->row != VRAM_KEY_TRAIN_NAME && !s->graph)
             VRAM_TRY(vram_find(cx, VRAM_F_SETTING_UNUSED, e->name,
                                "%s=%s is for ONNX files and has no effect here", e->name, e->text));
     }

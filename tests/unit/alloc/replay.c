@@ -420,6 +420,50 @@ static void memory_runs_out_anywhere(void **state)
     }
 }
 
+/* Worked by hand after BFCArena: regions of 1, 2, 4 MiB; a chunk of less than twice the size goes whole. */
+static void ort_doubles_its_regions(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vram_replay r;
+    const struct vram_allocator_row *ort = vram_allocator_find("ort");
+    start(&f);
+    uint32_t small = make(&f, 100, VRAM_CAT_TEMPORARY); /* 256 of 1 MiB */
+    uint32_t large = make(&f, 700 << 10, VRAM_CAT_TEMPORARY); /* the rest, which is not twice as much */
+    assert_int_equal(ort->replay(&f.cx, &f.events, VRAM_EXPECTED, &r), VRAM_OK);
+    assert_int_equal(r.allocated, MIB);
+    assert_int_equal(r.reserved, MIB);
+    assert_int_equal(r.requested, 100 + (700 << 10));
+    make(&f, 1, VRAM_CAT_TEMPORARY); /* nothing is left: a second region, of 2 MiB */
+    assert_int_equal(ort->replay(&f.cx, &f.events, VRAM_EXPECTED, &r), VRAM_OK);
+    assert_int_equal(r.allocated, MIB + 256);
+    assert_int_equal(r.reserved, 3 * MIB);
+    drop(&f, small);
+    drop(&f, large);
+    make(&f, MIB, VRAM_CAT_TEMPORARY); /* joined again: the whole of the first region, the smallest that fits */
+    make(&f, 5 * MIB, VRAM_CAT_TEMPORARY); /* 4 MiB are too few: 8 */
+    assert_int_equal(ort->replay(&f.cx, &f.events, VRAM_EXPECTED, &r), VRAM_OK);
+    assert_int_equal(r.reserved, 11 * MIB);
+    assert_int_equal(r.allocated, 256 + MIB + 8 * MIB); /* 8 is not twice 5 */
+    assert_int_equal(r.segments, 3);
+    vram_arena_finish(&f.arena);
+}
+
+static void ort_reserves_weights(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct vram_replay r;
+    start(&f);
+    f.storages[make(&f, 1000, VRAM_CAT_PARAMETER)].op = VRAM_OP_LOAD;
+    drop(&f, make(&f, 300 * MIB, VRAM_CAT_TEMPORARY));
+    make(&f, 10, VRAM_CAT_TEMPORARY); /* 256 of the 512 MiB, which stay */
+    assert_int_equal(vram_allocator_find("ort")->replay(&f.cx, &f.events, VRAM_EXPECTED, &r), VRAM_OK);
+    assert_int_equal(r.allocated, 1000 + UINT64_C(300) * MIB); /* 212 MiB more would be wasted: split */
+    assert_int_equal(r.reserved, 1000 + UINT64_C(512) * MIB);
+    vram_arena_finish(&f.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +476,8 @@ int main(void)
         cmocka_unit_test(anything_holds_together),
         cmocka_unit_test(rows_agree),
         cmocka_unit_test(expandable_fragments_less),
+        cmocka_unit_test(ort_doubles_its_regions),
+        cmocka_unit_test(ort_reserves_weights),
         cmocka_unit_test(memory_runs_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
