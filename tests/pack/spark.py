@@ -4,7 +4,8 @@
 
     spark.py VRAMCAST [MODELS]
 
-Skipped without Java, or where neither this Python nor the one that VRAM_SPARK_PYTHON names has pyspark.
+Uses the Python that VRAM_SPARK_PYTHON names, this one, or one made for the purpose; skipped without Java, or where
+pyspark cannot be had.
 """
 import json
 import os
@@ -24,6 +25,18 @@ spark = SparkSession.builder.getOrCreate()
 for row in spark.read.parquet(sys.argv[1]).select("path", "outcome", "peak.device.expected").collect():
     print("%s\\t%s\\t%s" % (row[0], row[1], row[2]))
 """
+
+
+def spark_python(folder):
+    """A Python that has pyspark; None when there is none and none can be made."""
+    for python in filter(None, (os.environ.get("VRAM_SPARK_PYTHON"), sys.executable)):
+        if have(python) and not run(python, "-c", "import pyspark")[0]:
+            return python
+    with open(os.path.join(ROOT, "tests", "pack", "requirements.txt"), encoding="utf-8") as f:
+        pin, = [line for line in f.read().splitlines() if line.startswith("pyspark==")]
+    python = os.path.join(folder, "venv", "bin", "python")
+    made = not run(sys.executable, "-m", "venv", os.path.join(folder, "venv"))[0]
+    return python if made and not run(python, "-m", "pip", "install", "-q", pin)[0] else None
 
 
 def zoo(folder):
@@ -51,10 +64,12 @@ def zoo(folder):
 
 
 def main():
-    python = os.environ.get("VRAM_SPARK_PYTHON", sys.executable)
-    if not have("java") or not have(python) or run(python, "-c", "import pyspark")[0]:
-        skip("no Java or no pyspark")
+    if not have("java"):
+        skip("no Java")
     with tempfile.TemporaryDirectory() as folder:
+        python = spark_python(folder)
+        if not python:
+            skip("no pyspark, and it cannot be had")
         paths = zoo(os.path.join(folder, "zoo"))
         listed, out = os.path.join(folder, "models.txt"), os.path.join(folder, "records")
         with open(listed, "w", encoding="utf-8") as f:
