@@ -170,13 +170,18 @@ static bool same_shape(const struct vram_handle *g, const struct vram_meta *meta
            !memcmp(g->shape, meta->shape, (size_t)g->rank * sizeof *g->shape);
 }
 
-/* A formula's result in the shape and dtype of the input: first the sum over broadcast dimensions,
- * then the cast; each source goes as soon as it is replaced. */
+/* A formula's result in the shape and dtype of the input: first the sum over broadcast dimensions (a look at
+ * it where dimensions in front go, at::sum_to), then the cast; each source goes as soon as it is replaced. */
 static void fix_up(struct vram_machine *m, struct vram_handle **g, const struct vram_meta *meta)
 {
     if (!same_shape(*g, meta)) {
         struct vram_handle *sum =
             vram_new(m, meta->shape, meta->rank, (enum vram_dtype)(*g)->dtype, NULL);
+        if ((*g)->rank > meta->rank) {
+            struct vram_handle *seen = vram_alias(m, sum, sum->shape, sum->stride, sum->rank, true);
+            vram_drop(m, sum);
+            sum = seen;
+        }
         vram_drop(m, *g);
         *g = sum;
     }
@@ -311,10 +316,5 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
     int64_t stride[VRAM_MAX_RANK];
     if (vram_view_strides(g, shape, rank, stride))
         return vram_alias(m, g, shape, stride, rank, true);
-    struct vram_handle *copy =
-        vram_new(m, g->shape, g->rank, (enum vram_dtype)g->dtype, NULL);
-    vram_contiguous_strides(shape, rank, stride);
-    struct vram_handle *v = vram_alias(m, copy, shape, stride, rank, true);
-    vram_drop(m, copy);
-    return v;
+    return vram_new(m, shape, rank, (enum vram_dtype)g->dtype, NULL); /* a copy; _unsafe_view is no view of it */
 }

@@ -412,6 +412,12 @@ bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scop
 {
     const struct vram_function *fn = &m->program->functions.at[function];
     struct vram_frame f = {.scope = scope};
+    if (m->selective && fn->name == m->core_attention && m->grad && !m->hooks) {
+        m->selected++;
+        bool ended = vram_checkpoint_call(m, function, call, out);
+        vram_call_drop(m, call);
+        return ended;
+    }
     if (scope != VRAM_NO_INDEX)
         f.cls = &m->program->classes.at[m->tree->scopes[scope].cls];
     f.slots = vram_slots_take(m, fn->callable.nslots);
@@ -438,7 +444,7 @@ static bool run_checkpointed(struct vram_machine *m, uint32_t scope, const struc
 {
     if (!is_checkpointed(m, scope, &m->program->classes.at[m->tree->scopes[scope].cls]))
         return vram_run_forward(m, scope, call, out);
-    return m->reentrant ? vram_reentrant_call(m, call, out) : vram_checkpoint_call(m, call, out);
+    return m->reentrant ? vram_reentrant_call(m, call, out) : vram_checkpoint_call(m, VRAM_NO_INDEX, call, out);
 }
 
 bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,

@@ -147,12 +147,16 @@ struct vram_machine {
     bool grad, training;
     bool checkpointing;         /* of any component: what models look at to drop their cache */
     bool card;                  /* kernels as a card has them (kernels_as=card) */
+    bool selective;             /* checkpoints are around attention alone */
+    uint32_t selected;          /* calls of it */
+    vram_sym core_attention;    /* the function of templates */
     bool reentrant;             /* kind of checkpointing */
     bool input_grads;           /* checkpointing made embeddings require grad */
     bool workspaces;            /* memory inside kernels is counted as well */
     enum vram_attention attention;
     unsigned kernels;           /* one bit for each enum vram_kernel that ran */
     int sm;                     /* compute capability × 10 of the card */
+    int sms;                    /* its multiprocessors */
     enum vram_dtype autocast;   /* VRAM_DT_NONE = off */
     uint32_t cache_generation;  /* 0 = no cache */
     uint32_t generations;
@@ -348,7 +352,9 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
 
 /* ---- checkpoint (checkpoint.c) ------------------------------------------------------------ */
 
-bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
+/* function: VRAM_NO_INDEX = the module that runs */
+bool vram_checkpoint_call(struct vram_machine *m, uint32_t function, const struct vram_call *call,
+                          struct vram_value *out);
 bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x);
 struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry); /* new reference */

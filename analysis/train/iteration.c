@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "train/loop.h"
+#include "train/optimizer.h"
 #include "train/repeat.h"
+#include "train/strategy.h"
 
 struct vram_value vram_loop_batch(struct vram_loop *l)
 {
@@ -320,6 +322,27 @@ static void step_in_backward(struct vram_machine *m, struct vram_handle *leaf, s
     vram_optimizer_accumulated(s->optimizer, leaf);
 }
 
+/* CPUOffloadOptimizer: a copy goes to the host, the gradient dies. */
+static void gradient_to_host(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
+{
+    const struct vram_strategy *s = m->strategy;
+    (void)g;
+    if (vram_steps_on_host(s->setup, leaf))
+        vram_let_go(m, &leaf->grad);
+}
+
+/* On the host: pinned copies of parameters and gradients, and the states. */
+static void count_host_optimizer(struct vram_loop *l)
+{
+    for (uint32_t i = 0; i < l->strategy.n; i++) {
+        const struct vram_handle *p = l->strategy.params[i];
+        uint64_t bytes = vram_steps_on_host(l->s, p) && p->storage ? l->m.events->storages[p->storage->id].bytes : 0;
+        for (int k = 0; k < 2; k++)
+            vram_host_take(&l->strategy, bytes, true);
+        vram_host_take(&l->strategy, bytes * (uint64_t)(l->s->optimizer->on_host - 1), false);
+    }
+}
+
 void vram_loop_start(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -334,7 +357,11 @@ void vram_loop_start(struct vram_loop *l)
     m->accumulated = l->s->in_backward ? step_in_backward : l->s->strategy->accumulated;
     m->inputs_left = vram_machine_alloc(m, m->tree->nscopes, sizeof *m->inputs_left);
     m->around = l->s->strategy->around;
+    if (l->s->host_gradients)
+        m->accumulated = gradient_to_host;
     vram_optimizer_init(&l->optimizer, m, l->s);
+    if (l->s->host_optimizer)
+        count_host_optimizer(l);
     if (l->s->strategy->init) {
         m->op = VRAM_OP_STRATEGY;
         l->s->strategy->init(&l->strategy);

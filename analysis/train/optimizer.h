@@ -31,4 +31,7 @@ extern const struct vram_optimizer_row vram_optimizers_torch[], vram_optimizers_
     vram_optimizers_torchao[], vram_optimizers_lowrank[], vram_optimizers_backward[],
     vram_optimizers_others[];
 
+/* groups.c: does another optimizer, on the host, step on this parameter? */
+bool vram_steps_on_host(const struct vram_setup *setup, const struct vram_handle *p);
+
 #endif

@@ -97,6 +97,9 @@ static bool *pass_over(struct vram_loop *l)
     return out;
 }
 
+/* A card that is not named has as many multiprocessors as the one of the recordings, an H100. */
+enum { RECORDED_SMS = 132 };
+
 static void prepare(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -108,7 +111,10 @@ static void prepare(struct vram_loop *l)
     m->attention = s->attention;
     m->shared_sequence = s->cp > 1;
     m->sm = s->gpu ? s->gpu->sm : 0;
-    m->checkpointing = s->checkpointing;
+    m->sms = s->gpu && s->gpu->sms ? s->gpu->sms : RECORDED_SMS;
+    m->checkpointing = s->checkpointing && !s->selective;
+    m->selective = s->selective;
+    m->core_attention = vram_machine_sym(m, "attention");
     m->offload_inputs = s->offload_inputs;
     if (s->checkpointing && s->checkpoint_every > 1)
         m->passed_over = pass_over(l);
@@ -117,7 +123,7 @@ static void prepare(struct vram_loop *l)
     m->ncheckpointed = s->ntrain;
     if (m->tree->known) {
         l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN &&
+        m->input_grads = m->checkpointing && s->mode == VRAM_MODE_TRAIN &&
                          (main_input_is_ids(l) || any_lora(s));
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
@@ -205,6 +211,19 @@ static int64_t image_tokens(struct vram_loop *l)
     return out.u.i;
 }
 
+/* Pictures that have no room in the sequence, but would have it as one tile each: who counts tiles calls them
+ * images.  Read the other way no model runs the batch. */
+static bool read_as_tiles(struct vram_loop *l, struct vram_setup *setup)
+{
+    int64_t one;
+    if (vram_plan_given(setup->plan, VRAM_KEY_TILES))
+        return false;
+    setup->one_tile = true;
+    one = image_tokens(l);
+    setup->one_tile = one > 0 && one <= setup->seq / setup->images;
+    return setup->one_tile;
+}
+
 /* A sequence should have room for its pictures; the reference runs do not look at the ids. */
 static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
 {
@@ -219,6 +238,14 @@ static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
         vram_throw(&l->m, VRAM_E_ARGUMENT, "images=%lld of %lld positions each are too many",
                    (long long)setup->images, (long long)one);
     if (setup->text_tokens == VRAM_PLAN_UNSET) {
+        if (setup->seq < all && setup->card && read_as_tiles(l, setup)) {
+            if (vram_find(l->m.cx, VRAM_F_SETTING_READ_AS, "images",
+                          "images=%lld is read as so many tiles: as pictures of %lld positions each they have no "
+                          "room in seq=%lld (tiles=N says how many a picture has)",
+                          (long long)setup->images, (long long)one, (long long)setup->seq))
+                vram_throw_memory(&l->m);
+            return;
+        }
         if (setup->seq < all && setup->card &&
             vram_find(l->m.cx, VRAM_F_SEQ_SHORT, "seq",
                       "seq=%lld has no room for images=%lld of %lld positions each: the real model "
@@ -257,6 +284,9 @@ static int report_kernels(const struct vram_loop *l)
 {
     const struct vram_setup *s = l->s;
     const char *asked = vram_plan_text(s->plan, VRAM_KEY_ATTENTION), *why = NULL;
+    if (s->selective && !l->m.selected)
+        VRAM_TRY(vram_find(l->m.cx, VRAM_F_SETTING_UNUSED, "checkpointing",
+                           "checkpointing=selective has no effect: attention is no part of its own in this model"));
     bool efficient = l->m.kernels & 1u << VRAM_KERNEL_EFFICIENT;
     bool math = l->m.kernels & 1u << VRAM_KERNEL_MATH;
     enum vram_dtype compute = s->autocast != VRAM_DT_NONE ? s->autocast : s->dtype;

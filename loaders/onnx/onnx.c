@@ -108,6 +108,26 @@ static int load_source(struct vram_cx *cx, const struct vram_folder *folder, con
     return rc;
 }
 
+/* A file of ONNX's textual syntax, whole. */
+static int load_text(struct vram_cx *cx, const struct vram_source *source, struct vram_onnx *out)
+{
+    if (source->size > cx->limits->template_bytes)
+        return vram_fail(cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "a text of more than %llu bytes",
+                         (unsigned long long)cx->limits->template_bytes);
+    char *text = vram_arena_array(cx->arena, (size_t)source->size + 1, 1);
+    if (!text)
+        return vram_fail_memory(cx);
+    VRAM_TRY(vram_source_read(cx, source, 0, text, (size_t)source->size));
+    return vram_onnx_load_text(cx, source->name, text, (size_t)source->size, out);
+}
+
+static bool is_text(const char *name, size_t n)
+{
+    static const char suffix[] = ".onnxtxt";
+    size_t length = sizeof suffix - 1;
+    return n > length && !memcmp(name + n - length, suffix, length);
+}
+
 int vram_onnx_load(struct vram_cx *cx, const char *path, struct vram_onnx *out)
 {
     size_t n;
@@ -125,7 +145,7 @@ int vram_onnx_load(struct vram_cx *cx, const char *path, struct vram_onnx *out)
         vram_where(cx, "%s", source.name);
         return vram_fail(cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "there is no such file");
     }
-    int rc = load_source(cx, &folder, &source, out);
+    int rc = is_text(bare, n) ? load_text(cx, &source, out) : load_source(cx, &folder, &source, out);
     vram_source_close(&source);
     return rc;
 }

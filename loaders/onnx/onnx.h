@@ -14,7 +14,7 @@
 #include "base/cx.h"
 #include "ir/graph.h"
 
-/* A file that the user named; gzip'd ones are unpacked as they are read.  Everything in *out lives in
+/* A file that the user named; gzip'd ones are unpacked as they are read, one named .onnxtxt is text.  Everything in *out lives in
  * cx's arena and symbols. */
 int vram_onnx_load(struct vram_cx *cx, const char *path, struct vram_onnx *out);
 

@@ -91,7 +91,7 @@ static int link_replacements(struct vram_cx *cx, struct vram_model *m,
                              const struct vram_linker *linker)
 {
     static const char *const names[] = {"LoraLinear", "LoraLinear4bit", "LoraLinear8bitLt", "Linear", "Linear4bit",
-                                        "Linear8bitLt", "PackedLinear", "Dropout", "Parallel"};
+                                        "Linear8bitLt", "PackedLinear", "Dropout", "DoraLinearLayer", "Parallel"};
     size_t n = sizeof names / sizeof *names - !m->program.parallels.n; /* the last is for families with plans */
     for (size_t i = 0; i < n; i++) {
         vram_sym name = vram_sym_of(cx->syms, names[i]);

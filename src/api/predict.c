@@ -45,10 +45,32 @@ static void order(vram_range *x)
     x->high = high > x->expected ? high : x->expected;
 }
 
+static uint64_t more_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Of compiled code eager code is the upper bound: the run is made again without the rule. */
+static int bound_compiled(struct vram_cx *cx, const struct vram_allocator_row *a, struct vram_report *r)
+{
+    struct vram_setup eager = r->setup;
+    struct vram_run run;
+    struct vram_replay bounds[3], *high = &r->replay[VRAM_HIGH];
+    struct vram_cx quiet = *cx; /* its findings are said already */
+    if (!eager.compiled)
+        return VRAM_OK;
+    quiet.findings = NULL;
+    eager.compiled = false;
+    VRAM_TRY(vram_run(&quiet, &r->tree, &eager, &run));
+    VRAM_TRY(vram_replay_bounds(&quiet, a, run.events, bounds));
+    high->allocated = more_of(high->allocated, bounds[VRAM_HIGH].allocated);
+    high->reserved = more_of(high->reserved, bounds[VRAM_HIGH].reserved);
+    high->varied = more_of(high->varied, bounds[VRAM_HIGH].varied);
+    return VRAM_OK;
+}
+
 /* The same events with every uncertain one at its low, expected and high size. */
 static int replay(struct vram_cx *cx, struct vram_report *r)
 {
     VRAM_TRY(vram_replay_bounds(cx, r->setup.allocator, r->run.events, r->replay));
+    VRAM_TRY(bound_compiled(cx, r->setup.allocator, r));
     VRAM_TRY(vram_replay_phases(cx, r->run.events, &r->phases));
     r->allocated = (vram_range){r->replay[0].allocated, r->replay[1].allocated,
                                 r->replay[2].allocated};

@@ -29,7 +29,7 @@ if "--oracle" in sys.argv:
     del sys.argv[at:at + 2]
 os.environ.setdefault("ORACLE_BUILD", os.path.join(os.environ.get("TMPDIR", "/tmp"), "oracle-build"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, ORACLE)
+sys.path[:0] = [ORACLE, os.path.join(HERE, "..", "diff")]
 
 import fakecuda  # noqa: E402
 import torch  # noqa: E402
@@ -141,7 +141,7 @@ OPS = {
     "strided": lambda x, shape, strides: x.as_strided(shape, strides),
     "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),
     "is_list": lambda x=None: isinstance(x, (list, tuple)), "kv_cache": lambda: [0], "len": len,
-    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse,
+    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse, "refuse": refuse,
     "true": True, "false": False, "none": None, **DTYPES,
 }
 
@@ -186,31 +186,6 @@ class Packed(torch.autograd.Function):
         return torch.matmul(g, unpacked().to(g.dtype)), None, None, None, None
 
 
-class Liger(torch.autograd.Function):
-    """What liger-kernel's LigerFusedLinearCrossEntropyFunction makes and keeps, kernels left out."""
-
-    @staticmethod
-    @torch.amp.custom_fwd(device_type="cuda")
-    def forward(ctx, x, w):
-        if torch.is_autocast_enabled():
-            x, w = x.to(torch.get_autocast_dtype("cuda")), w.to(torch.get_autocast_dtype("cuda"))
-        n, v, h = x.shape[0], w.shape[0], x.shape[1]
-        more = -(-v // h)
-        chunk = min(n, 1 << (-(-n // more) - 1).bit_length())
-        gx, gw = torch.zeros_like(x), torch.zeros_like(w) if ctx.needs_input_grad[1] else None
-        each = torch.zeros(n, device=x.device)
-        mask = torch.zeros(n, dtype=torch.bool, device=x.device)
-        logits = torch.empty(chunk, v, dtype=x.dtype, device=x.device)
-        del logits
-        ctx.save_for_backward(gx, gw)
-        return each.sum()
-
-    @staticmethod
-    def backward(ctx, g):
-        gx, gw = ctx.saved_tensors
-        return gx, gw
-
-
 class Cut(torch.autograd.Function):
     """The same of cut-cross-entropy."""
 
@@ -227,7 +202,40 @@ class Cut(torch.autograd.Function):
                 torch.empty_like(w) if ctx.needs_input_grad[1] else None, None)
 
 
-OPS["liger_loss"], OPS["cut_loss"] = Liger.apply, Cut.apply
+class Compiled(torch.autograd.Function):
+    """A loss as the min-cut partitioner cuts it: the logits and two numbers a row are kept."""
+
+    @staticmethod
+    def forward(ctx, x, target):
+        rows = [torch.empty(x.shape[0], device=x.device) for _ in range(2)]
+        ctx.save_for_backward(x, target, *rows)
+        return torch.empty((), device=x.device)
+
+    @staticmethod
+    def backward(ctx, g):
+        return torch.empty_like(ctx.saved_tensors[0]), None
+
+
+OPS["compiled_loss"] = Compiled.apply
+
+
+def liger(name, *args):
+    """liger-kernel's own functions; their kernels are not launched."""
+    import variants
+
+    variants.without_launches()
+    from liger_kernel import ops
+
+    return getattr(ops, name).apply(*args)
+
+
+OPS["cut_loss"] = Cut.apply
+OPS["liger_loss"] = lambda x, w, target: liger(
+    "LigerFusedLinearCrossEntropyFunction", x, w, target, None, None, -100, 0.0, 0.0, "sum")[0]
+OPS["liger_rms_norm"] = lambda x, w, in_place=True: liger("LigerRMSNormFunction", x, w, 1e-6, 0.0, "llama", in_place)
+OPS["liger_layer_norm"] = lambda x, w, b: liger("LigerLayerNormFunction", x, w, b, 1e-6)
+OPS["liger_glu"] = lambda gate, up: liger("LigerSiLUMulFunction", gate, up)
+OPS["liger_rope"] = lambda q, k, cos, sin: liger("LigerRopeFunction", q, k, cos, sin)
 OPS["packed_linear"] = lambda x, outputs, keeps=False, constants=0, dtype=None: Packed.apply(
     x, outputs, keeps, constants, dtype)
 

@@ -28,6 +28,14 @@ static int resolve_offload(struct resolver *r)
         return VRAM_OK;
     if (!strcmp(what, "activations")) /* transformers does that; see the checkpoints */
         return vram_resolve_note_plan(r, VRAM_KEY_OFFLOAD);
+    if (!strcmp(s->strategy->name, "none") && !params) { /* torchao's CPUOffloadOptimizer */
+        s->host_optimizer = true;
+        s->host_gradients = !strcmp(what, "optimizer+grads");
+        if (s->host_gradients && s->accumulation > 1)
+            return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                             "offload=optimizer+grads: a gradient leaves the card as it comes, accumulation must be 1");
+        return vram_resolve_note_plan(r, VRAM_KEY_OFFLOAD);
+    }
     if (!s->strategy->deepspeed || (params && !three))
         return vram_resolve_unsupported(r, VRAM_KEY_OFFLOAD);
     s->offload = params ? VRAM_OFFLOAD_PARAMS : VRAM_OFFLOAD_OPTIMIZER;

@@ -154,6 +154,48 @@ class Settings(Case):
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
 
+    def test_images_that_are_tiles(self):
+        # pictures that have no room in the sequence, where as many tiles have
+        with open(os.path.join(ROOT, "tests/diff/reference/smolvlm-11-050.json")) as f:
+            model = self.config(**json.load(f)["config"])
+        def report(*words):
+            return json.loads(self.answer("predict", model, "seq=200", *words, "--format", "json"))
+        one = report("images=1", "tiles=3")
+        several = report("images=3")
+        self.assertEqual(one["peak"]["allocated"], several["peak"]["allocated"])
+        said = [f["text"] for f in several["findings"] if f["id"] == "V0303"]
+        self.assertIn("read as so many tiles", said[0])
+        self.assertNotIn("V0306", [f["id"] for f in several["findings"]])
+        self.assertIn("V0306", [f["id"] for f in report("images=3", "tiles=17")["findings"]])
+
+    def test_size_without_positions(self):
+        for model in (LLAVA, "fixtures/configs/tiny-paligemma"):
+            self.refused(2, "image_size=448 does not run with this model: its tower has positions", "predict",
+                         model, "seq=1200", "image_size=448")
+
+    def test_packed_decoder_only(self):
+        # GPTQ and AWQ leave the tower as it is, bitsandbytes does not
+        def tower(weights):
+            report = json.loads(self.answer("predict", LLAVA, "mode=load", "weights=" + weights, "--format", "json"))
+            return {c["name"]: c["parameters"]["bytes"] for c in report["components"]}
+        plain = tower("as-stored")
+        for weights in ("gptq-4", "awq-4"):
+            packed = tower(weights)
+            self.assertEqual(packed["vision"], plain["vision"])
+            self.assertEqual(packed["projector"], plain["projector"])
+            self.assertLess(packed["decoder"], plain["decoder"])
+        self.assertLess(tower("nf4")["vision"], plain["vision"])
+
+    def test_logits_of_a_prompt(self):
+        # logits=full: 16 bits and their fp32 copy for each position, more than the 16 bits alone
+        def peak(logits):
+            report = json.loads(self.answer("predict", QWEN3, "mode=infer", "seq=512", "kv_tokens=513",
+                                            "logits=" + logits, "allocator=exact", "--format", "json"))
+            return report["peak"]["allocated"]["expected"]
+        rows = tiny_config()["vocab_size"] * 511
+        self.assertGreater(peak("full") - peak("last"), 2 * rows)
+        self.assertLessEqual(peak("full") - peak("last"), 6 * rows + 4096)
+
     def test_adapters_by_expression(self):
         def trained(*words):
             report = json.loads(self.answer("predict", QWEN3, "seq=64", "train=lora", *words, "--format", "json"))
