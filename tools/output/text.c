@@ -158,7 +158,8 @@ static void model(const struct sheet *s)
         page_paragraph(s->page, OUTPUT_LABEL, output_title(m.path));
         sheet_label(s->page, NULL);
     }
-    snprintf(line, sizeof line, "%.20s%s%s%s%s parameters%s%s", *m.family ? m.family : "unknown model",
+    snprintf(line, sizeof line, "%.20s%s%s%s%s parameters%s%s",
+             *m.family ? m.family : !strcmp(m.format, "onnx") ? "ONNX graph" : "unknown model",
              sheet_dot(s->page), files, sheet_dot(s->page),
              m.parameters ? count_text(m.parameters, all) : "unknown", m.parameters ? ", " : "",
              m.parameters ? what : "");
