@@ -73,6 +73,7 @@ struct cli_command {
 };
 extern const struct cli_command cli_predict, cli_check, cli_fit, cli_inspect, cli_explain,
     cli_list, cli_scan, cli_compare, cli_shapes;
+extern const struct cli_command *const cli_commands[]; /* NULL ends them */
 
 /* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */
