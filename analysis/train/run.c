@@ -103,7 +103,7 @@ static void prepare(struct vram_loop *l)
     m->sm = s->gpu ? s->gpu->sm : 0;
     m->checkpointing = s->checkpointing;
     m->offload_inputs = s->offload_inputs;
-    if (s->checkpointing && s->checkpoint_every > 1)
+    if (s->checkpointing && s->checkpoint_every > 1 && m->tree->known)
         m->passed_over = pass_over(l);
     m->reentrant = s->reentrant;
     m->checkpointed_component = s->checkpointed;
@@ -230,7 +230,7 @@ static int guarded(struct vram_loop *l, struct vram_setup *setup, void (*what)(s
     if (code)
         return code;
     prepare(l);
-    if (setup)
+    if (setup && !setup->forward)
         decide_seq(l, setup);
     load(l);
     what(l);

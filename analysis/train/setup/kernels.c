@@ -72,7 +72,8 @@ int vram_resolve_loss(struct resolver *r)
         found = found || !strcmp(s->loss, known[i]);
     if (!found)
         return vram_resolve_unsupported(r, VRAM_KEY_LOSS);
-    VRAM_TRY(vram_resolve_note(r, "loss", s->loss, given ? "given" : "default"));
+    if (!r->graph) /* it has its own, or the means of its outputs */
+        VRAM_TRY(vram_resolve_note(r, "loss", s->loss, given ? "given" : "default"));
     if (vram_plan_given(r->plan, VRAM_KEY_TASK) && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
         return vram_resolve_unsupported(r, VRAM_KEY_TASK);
     const enum vram_key given_too[] = {VRAM_KEY_TASK, VRAM_KEY_REF_MODEL, VRAM_KEY_PAIRS};
