@@ -82,10 +82,11 @@ static void count_parameters(struct factor *f)
         if (p->buffer || p->tied_to != VRAM_NO_INDEX)
             continue;
         struct vram_factor_component *c = component(f, f->tree->scopes[p->scope].component);
-        c->parameter_count += p->elements;
-        c->named_only += p->named_only ? p->elements : 0;
+        uint64_t elements = vram_param_whole(p);
+        c->parameter_count += elements;
+        c->named_only += p->named_only ? elements : 0;
         if (f->run->requires_grad && f->run->requires_grad[i])
-            c->trainable_count += p->elements;
+            c->trainable_count += elements;
     }
 }
 

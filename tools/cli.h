@@ -23,7 +23,7 @@ enum cli_exit {
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum cli_option_id { CLI_HELP, CLI_FORMAT, CLI_OUTPUT, CLI_TEMPLATES, CLI_STRICT, CLI_PLAN,
-                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_REQUIRE, CLI_CLAIMS,
+                     CLI_SETTINGS, CLI_DUMP, CLI_TENSORS, CLI_CONFIG, CLI_CLAIMS, CLI_FILL, CLI_REQUIRE,
                      CLI_MAX, CLI_MIN, CLI_CARDS, CLI_ADVICE, CLI_GLOBAL_BATCH, CLI_JOBS, CLI_SHARD,
                      CLI_STDIN, CLI_RESUME, CLI_OPTIONS };
 
@@ -73,6 +73,7 @@ struct cli_command {
 };
 extern const struct cli_command cli_predict, cli_check, cli_fit, cli_inspect, cli_explain,
     cli_list, cli_scan, cli_compare, cli_shapes;
+extern const struct cli_command *const cli_commands[]; /* NULL ends them */
 
 /* Reads options and words; words holds at least 2 argc pointers.  An enum cli_exit, with the error
  * printed. */

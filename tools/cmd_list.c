@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramcast list: the tables of the library.
+ * vramcast list: the tables of the library and of the command.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +8,12 @@
 #include "cli.h"
 #include "output/json.h"
 #include "output/page.h"
+#include "tables.h"
 
-static const char *table_name(size_t i, const void *ctx)
+static const char *name_at(size_t i, const void *ctx)
 {
     (void)ctx;
-    return vram_table_name(i);
+    return table_name(i);
 }
 
 /* ---- text: as many of the first columns as fit --------------------------------------------- */
@@ -29,13 +30,13 @@ struct layout {
 static size_t usual_width(size_t table, size_t column)
 {
     size_t counts[NARROW + 2] = {0}, rows = 0, width = 0, covered;
-    for (const char *cell; (cell = vram_table_cell(table, rows, column)); rows++) {
+    for (const char *cell; (cell = table_cell(table, rows, column)); rows++) {
         size_t w = page_width(cell);
         counts[w < NARROW + 1 ? w : NARROW + 1]++;
     }
     for (covered = counts[0]; covered + rows / 20 < rows && width < NARROW + 1;)
         covered += counts[++width];
-    size_t name = page_width(vram_table_column(table, column));
+    size_t name = page_width(table_column(table, column));
     return name > width ? name : width;
 }
 
@@ -45,7 +46,7 @@ static void measure(struct layout *l)
 {
     size_t at = 0, c = 0;
     bool ended = false;
-    for (; c < MOST_COLUMNS && vram_table_column(l->table, c) && !ended; c++) {
+    for (; c < MOST_COLUMNS && table_column(l->table, c) && !ended; c++) {
         size_t w = usual_width(l->table, c), left = PAGE_COLUMNS - at;
         bool wide = w > NARROW || w > left;
         if (wide && c && left < PARAGRAPH)
@@ -56,7 +57,7 @@ static void measure(struct layout *l)
         at = at < PAGE_COLUMNS ? at : PAGE_COLUMNS;
     }
     l->n = c;
-    l->all = !vram_table_column(l->table, c);
+    l->all = !table_column(l->table, c);
 }
 
 static void put_row(struct page *page, const struct layout *l, const char *const *cells)
@@ -86,33 +87,33 @@ static void list_text(struct page *page, size_t table)
     if (!l.n)
         return;
     for (size_t c = 0; c < l.n; c++)
-        cells[c] = vram_table_column(table, c);
+        cells[c] = table_column(table, c);
     page_style(page, PAGE_STRONG);
     put_row(page, &l, cells);
     page_style(page, PAGE_PLAIN);
-    for (size_t row = 0; vram_table_cell(table, row, 0); row++) {
+    for (size_t row = 0; table_cell(table, row, 0); row++) {
         for (size_t c = 0; c < l.n; c++)
-            cells[c] = vram_table_cell(table, row, c);
+            cells[c] = table_cell(table, row, c);
         put_row(page, &l, cells);
     }
     if (l.all)
         return;
     page_put(page, "\nalso with --format json:");
-    for (size_t c = l.n; vram_table_column(table, c); c++)
-        page_printf(page, "%s %s", c > l.n ? "," : "", vram_table_column(table, c));
+    for (size_t c = l.n; table_column(table, c); c++)
+        page_printf(page, "%s %s", c > l.n ? "," : "", table_column(table, c));
     page_put(page, "\n");
 }
 
 static void tables_text(struct page *page)
 {
     size_t width = 0;
-    for (size_t i = 0; i < vram_table_count(); i++)
-        width = page_width(vram_table_name(i)) > width ? page_width(vram_table_name(i)) : width;
+    for (size_t i = 0; i < table_count(); i++)
+        width = page_width(table_name(i)) > width ? page_width(table_name(i)) : width;
     page_put(page, "tables (vramcast list TABLE)\n");
-    for (size_t i = 0; i < vram_table_count(); i++) {
+    for (size_t i = 0; i < table_count(); i++) {
         page_spaces(page, 2);
-        page_cell(page, vram_table_name(i), width + 2, PAGE_LEFT);
-        page_paragraph(page, width + 4, vram_table_help(i));
+        page_cell(page, table_name(i), width + 2, PAGE_LEFT);
+        page_paragraph(page, width + 4, table_help(i));
     }
 }
 
@@ -123,12 +124,12 @@ static void list_json(struct page *page, size_t table)
     struct json j = {.page = page};
     json_open(&j, NULL, '{', false);
     json_text(&j, "schema", "vramcast.list/1");
-    json_text(&j, "table", vram_table_name(table));
+    json_text(&j, "table", table_name(table));
     json_open(&j, "rows", '[', false);
-    for (size_t row = 0; vram_table_cell(table, row, 0); row++) {
+    for (size_t row = 0; table_cell(table, row, 0); row++) {
         json_open(&j, NULL, '{', true);
-        for (size_t c = 0; vram_table_column(table, c); c++)
-            json_text(&j, vram_table_column(table, c), vram_table_cell(table, row, c));
+        for (size_t c = 0; table_column(table, c); c++)
+            json_text(&j, table_column(table, c), table_cell(table, row, c));
         json_close(&j);
     }
     json_close(&j);
@@ -141,10 +142,10 @@ static void tables_json(struct page *page)
     json_open(&j, NULL, '{', false);
     json_text(&j, "schema", "vramcast.list/1");
     json_open(&j, "tables", '[', false);
-    for (size_t i = 0; i < vram_table_count(); i++) {
+    for (size_t i = 0; i < table_count(); i++) {
         json_open(&j, NULL, '{', true);
-        json_text(&j, "name", vram_table_name(i));
-        json_text(&j, "help", vram_table_help(i));
+        json_text(&j, "name", table_name(i));
+        json_text(&j, "help", table_help(i));
         json_close(&j);
     }
     json_close(&j);
@@ -167,15 +168,15 @@ static const char *other_name(const char *name)
 static int find_table(const char *name, size_t *out)
 {
     char all[200] = "";
-    for (*out = 0; *out < vram_table_count(); ++*out)
-        if (!strcmp(vram_table_name(*out), name))
+    for (*out = 0; *out < table_count(); ++*out)
+        if (!strcmp(table_name(*out), name))
             return CLI_DONE;
     const char *near = other_name(name);
-    near = near ? near : cli_nearest(name, table_name, NULL);
+    near = near ? near : cli_nearest(name, name_at, NULL);
     if (near)
         return cli_fail(CLI_USAGE, "there is no table '%s'; did you mean %s? (vramcast list)", name, near);
-    for (size_t i = 0, at = 0; i < vram_table_count() && at < sizeof all; i++)
-        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", vram_table_name(i));
+    for (size_t i = 0, at = 0; i < table_count() && at < sizeof all; i++)
+        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", table_name(i));
     return cli_fail(CLI_USAGE, "there is no table '%s': %s", name, all);
 }
 

@@ -2,9 +2,13 @@
  *
  * vramcast shapes: what every value of an ONNX graph is, over the sizes of its inputs.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "output/shapes.h"
@@ -38,6 +42,64 @@ static int show(const struct cli_args *args, const struct shown_shapes *s, bool 
     return page_close(&page, CLI_DONE);
 }
 
+/* ---- a copy with declarations ---------------------------------------------------------------- */
+
+struct copying {
+    struct page page;
+    int from;
+};
+
+static int put(void *ctx, const char *text, size_t n) { return page_write(&((struct copying *)ctx)->page, text, n); }
+
+/* Through a buffer, where the system cannot do it alone. */
+static int copy_slowly(struct copying *c, off_t at, uint64_t n)
+{
+    char buffer[1 << 16];
+    while (n && !c->page.error) {
+        ssize_t k = pread(c->from, buffer, n < sizeof buffer ? (size_t)n : sizeof buffer, at);
+        if (k <= 0)
+            return c->page.error = k ? errno : EIO; /* the file became shorter */
+        page_write(&c->page, buffer, (size_t)k);
+        at += k;
+        n -= (uint64_t)k;
+    }
+    return c->page.error;
+}
+
+/* Within the system: weights do not pass through this process. */
+static int copy(void *ctx, uint64_t offset, uint64_t n)
+{
+    struct copying *c = ctx;
+    off_t at = (off_t)offset;
+    if (!c->page.error && fflush(c->page.file))
+        c->page.error = errno;
+    while (n && !c->page.error) {
+        ssize_t k = sendfile(fileno(c->page.file), c->from, &at, n < 1u << 30 ? (size_t)n : 1u << 30);
+        if (k <= 0 && errno != EINTR)
+            return copy_slowly(c, at, n);
+        n -= k > 0 ? (uint64_t)k : 0;
+    }
+    return c->page.error;
+}
+
+static int fill(const struct cli_args *args, const char *path, const vram_shapes *shapes)
+{
+    struct copying c = {.from = open(path, O_RDONLY | O_CLOEXEC)};
+    vram_error e;
+    size_t declared = 0;
+    if (c.from < 0)
+        return cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno));
+    int code = page_open(&c.page, args->option[CLI_FILL]);
+    if (!code && vram_shapes_fill(shapes, put, copy, &c, &declared, &e) && !c.page.error)
+        code = cli_fail_library(cli_exit_of(&e), path, &e);
+    if (c.page.file != NULL && c.page.target)
+        code = page_close(&c.page, code);
+    close(c.from);
+    if (!code)
+        printf("%zu values declared in %s\n", declared, args->option[CLI_FILL]);
+    return code;
+}
+
 static int infer(const struct cli_args *args, const char *path, const vram_graph *graph, const vram_plan *plan, bool json)
 {
     vram_shapes *shapes;
@@ -46,8 +108,10 @@ static int infer(const struct cli_args *args, const char *path, const vram_graph
         return e.code == VRAM_E_ARGUMENT ? cli_fail_library(CLI_USAGE, NULL, &e)
                                          : cli_fail_library(cli_exit_of(&e), path, &e);
     struct shown_shapes s = {graph, shapes, args->option[CLI_CLAIMS] != NULL};
-    int code = s.claims && vram_shapes_check(shapes, &e) ? cli_fail_library(cli_exit_of(&e), path, &e)
-                                                         : show(args, &s, json);
+    int code = args->option[CLI_FILL]                      ? fill(args, path, shapes)
+               : s.claims && vram_shapes_check(shapes, &e)
+                   ? cli_fail_library(cli_exit_of(&e), path, &e)
+                   : show(args, &s, json);
     vram_shapes_free(shapes);
     return code;
 }
@@ -78,6 +142,7 @@ static int run(const struct cli_args *args)
 
 static const struct cli_option options[] = {
     {CLI_CLAIMS, "claims", 'c', NULL, "list where the file's own shapes do not follow from its inputs"},
+    {CLI_FILL, "fill", 0, "OUT.onnx", "write a copy of the model in which every value is declared, instead of an answer"},
     CLI_ROW_FORMAT,
     CLI_ROW_OUTPUT,
     CLI_ROW_HELP,

@@ -9,18 +9,18 @@
 #include "cli.h"
 #include "output/page.h"
 
-static const struct cli_command *const commands[] = {&cli_predict, &cli_check, &cli_fit, &cli_inspect,
-                                                     &cli_explain, &cli_shapes, &cli_compare, &cli_scan,
-                                                     &cli_list, NULL};
+const struct cli_command *const cli_commands[] = {&cli_predict, &cli_check, &cli_fit, &cli_inspect,
+                                                  &cli_explain, &cli_shapes, &cli_compare, &cli_scan,
+                                                  &cli_list, NULL};
 
 static void usage(struct page *page)
 {
     page_printf(page, "vramcast %s: peak GPU memory, predicted from a model's files\n\n",
                 vram_version());
     page_put(page, "usage: vramcast COMMAND [options] ...\n\n");
-    for (size_t i = 0; commands[i]; i++) {
-        page_printf(page, "  %-9s ", commands[i]->name);
-        page_paragraph(page, 12, commands[i]->help);
+    for (size_t i = 0; cli_commands[i]; i++) {
+        page_printf(page, "  %-9s ", cli_commands[i]->name);
+        page_paragraph(page, 12, cli_commands[i]->help);
     }
     page_put(page, "\n  --help    this text; vramcast COMMAND --help: its options\n"
                    "  --version\n\n"
@@ -57,7 +57,7 @@ static int show_help(const struct cli_command *command)
 static const char *command_name(size_t i, const void *rows)
 {
     (void)rows;
-    return commands[i] ? commands[i]->name : NULL;
+    return cli_commands[i] ? cli_commands[i]->name : NULL;
 }
 
 static int unknown(const char *word)
@@ -69,9 +69,9 @@ static int unknown(const char *word)
 
 static const struct cli_command *find(const char *name)
 {
-    for (size_t i = 0; commands[i]; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (!strcmp(cli_commands[i]->name, name))
+            return cli_commands[i];
     return NULL;
 }
 

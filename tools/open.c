@@ -117,11 +117,14 @@ static int read_plan(vram_plan *plan, const char *path)
     return code;
 }
 
-/* The tower's folder is needed before there is a model to plan for. */
+/* The tower's folder and the head are needed before there is a model to plan for. */
 static int open_model(struct cli_input *input, const struct cli_args *args)
 {
     vram_error e;
+    const char *task = vram_plan_get(input->plan, "task"), *loss = vram_plan_get(input->plan, "loss");
+    bool classify = (task && !strcmp(task, "classify")) || (loss && !strcmp(loss, "classifier"));
     vram_open_options options = {.size = sizeof options,
+                                 .task = classify ? "classify" : NULL,
                                  .templates_dir = args->option[CLI_TEMPLATES],
                                  .vision_tower = vram_plan_get(input->plan, "vision_tower")};
     char *cached = hub_find(input->path);

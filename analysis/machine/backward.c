@@ -97,6 +97,18 @@ static struct vram_handle **buffer_of(struct engine *e, uint32_t visit)
     return v->buffer;
 }
 
+/* Of a table that is split over ranks one gradient is whole, another is a part: the whole one is cut, and
+ * tensors of a mesh are never added in place. */
+static void add_part(struct vram_machine *m, struct vram_handle **slot, struct vram_handle *new)
+{
+    struct vram_handle *old = *slot, *small = old->shape[0] < new->shape[0] ? old : new;
+    struct vram_handle *part = vram_new_like(m, small, (enum vram_dtype)old->dtype);
+    *slot = vram_new_like(m, small, (enum vram_dtype)old->dtype);
+    vram_drop(m, old);
+    vram_drop(m, part);
+    vram_drop(m, new);
+}
+
 /* A second gradient: added in place when the first is held by nobody else, is no view and is dense;
  * else both are replaced by their sum. */
 static void add_into(struct vram_machine *m, struct vram_handle **slot, struct vram_handle *new)
@@ -104,6 +116,10 @@ static void add_into(struct vram_machine *m, struct vram_handle **slot, struct v
     struct vram_handle *old = *slot;
     if (!old) {
         *slot = new;
+        return;
+    }
+    if (old->rank && old->shape[0] != new->shape[0]) {
+        add_part(m, slot, new);
         return;
     }
     bool alone = !old->base && old->refs == 1 && (!old->storage || old->storage->refs == 1);
@@ -154,13 +170,18 @@ static bool same_shape(const struct vram_handle *g, const struct vram_meta *meta
            !memcmp(g->shape, meta->shape, (size_t)g->rank * sizeof *g->shape);
 }
 
-/* A formula's result in the shape and dtype of the input: first the sum over broadcast dimensions,
- * then the cast; each source goes as soon as it is replaced. */
+/* A formula's result in the shape and dtype of the input: first the sum over broadcast dimensions (a look at
+ * it where dimensions in front go, at::sum_to), then the cast; each source goes as soon as it is replaced. */
 static void fix_up(struct vram_machine *m, struct vram_handle **g, const struct vram_meta *meta)
 {
     if (!same_shape(*g, meta)) {
         struct vram_handle *sum =
             vram_new(m, meta->shape, meta->rank, (enum vram_dtype)(*g)->dtype, NULL);
+        if ((*g)->rank > meta->rank) {
+            struct vram_handle *seen = vram_alias(m, sum, sum->shape, sum->stride, sum->rank, true);
+            vram_drop(m, sum);
+            sum = seen;
+        }
         vram_drop(m, *g);
         *g = sum;
     }
@@ -295,10 +316,5 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
     int64_t stride[VRAM_MAX_RANK];
     if (vram_view_strides(g, shape, rank, stride))
         return vram_alias(m, g, shape, stride, rank, true);
-    struct vram_handle *copy =
-        vram_new(m, g->shape, g->rank, (enum vram_dtype)g->dtype, NULL);
-    vram_contiguous_strides(shape, rank, stride);
-    struct vram_handle *v = vram_alias(m, copy, shape, stride, rank, true);
-    vram_drop(m, copy);
-    return v;
+    return vram_new(m, shape, rank, (enum vram_dtype)g->dtype, NULL); /* a copy; _unsafe_view is no view of it */
 }

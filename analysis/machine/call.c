@@ -151,7 +151,8 @@ bool vram_eval_call(struct vram_machine *m, struct vram_frame *f, uint32_t node,
         return vram_call_function(m, (uint32_t)what.u.i, what.method ? what.tag : VRAM_NO_INDEX,
                                   &call, out);
     case VRAM_V_MODULE:
-        return vram_call_module(m, (uint32_t)what.u.i, &call, out);
+        return what.method ? vram_call_inner(m, (uint32_t)what.u.i, &call, out)
+                           : vram_call_module(m, (uint32_t)what.u.i, &call, out);
     default:
         vram_throw(m, VRAM_E_FORMAT, "only modules, functions and ops can be called");
     }

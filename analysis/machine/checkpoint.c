@@ -26,6 +26,7 @@ struct vram_checkpoint_frame {
     uint32_t tensors; /* reentrant: which arguments are tensors, one bit each */
     struct vram_meta *outs; /* and what the results are that a gradient may come for */
     uint32_t scope;
+    uint32_t function;     /* what is called; VRAM_NO_INDEX: the module of the scope */
     uint64_t seq;          /* of the tape when the call began */
     enum vram_dtype autocast;
     struct vram_call call; /* positional tensors detached but for their place in the graph */
@@ -185,17 +186,32 @@ static void send_away(struct vram_machine *m, struct vram_checkpoint_frame *f)
         }
 }
 
-bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out)
+/* The body; a function is handed arguments of its own. */
+static bool run_call(struct vram_machine *m, struct vram_checkpoint_frame *f, struct vram_value *out)
+{
+    struct vram_call call = f->call;
+    if (f->function == VRAM_NO_INDEX)
+        return vram_run_forward(m, f->scope, &f->call, out);
+    for (uint32_t i = 0; i < call.nargs; i++)
+        vram_value_hold(call.args[i]);
+    for (uint32_t i = 0; i < call.nkw; i++)
+        vram_value_hold(call.kw[i].value);
+    return vram_call_function(m, f->function, VRAM_NO_INDEX, &call, out);
+}
+
+bool vram_checkpoint_call(struct vram_machine *m, uint32_t function, const struct vram_call *call,
+                          struct vram_value *out)
 {
     struct vram_checkpoint_frame *f = vram_machine_alloc(m, 1, sizeof *f);
     f->refs = 1;
     f->scope = m->scope;
+    f->function = function;
     f->seq = m->seq;
     f->autocast = m->autocast;
     f->outer = m->hooks;
     keep_call(m, &f->call, call);
     m->hooks = f;
-    bool stopped = vram_run_forward(m, f->scope, &f->call, out);
+    bool stopped = run_call(m, f, out);
     m->hooks = f->outer;
     if (m->offload_inputs)
         offload(m, f);
@@ -240,7 +256,7 @@ static void recompute(struct vram_machine *m, struct vram_checkpoint_frame *f)
     f->recomputing = true;
     bring_back(m, f);
     m->hooks = f;
-    bool stopped = vram_run_forward(m, f->scope, &f->call, &out);
+    bool stopped = run_call(m, f, &out);
     send_away(m, f);
     m->stopped = false;
     m->hooks = hooks;

@@ -259,7 +259,8 @@ static enum flow statement(struct vram_machine *m, struct vram_frame *f, uint32_
         return flow;
     }
     case VRAM_S_PHASE:
-        vram_phase(m, vram_sym_text(m->cx->syms, n->a));
+        if (!m->quiet)
+            vram_phase(m, vram_sym_text(m->cx->syms, n->a));
         /* what no module does from here on belongs to the loss */
         m->in_loss = m->loss_begun = true;
         return FLOW_NEXT;
@@ -340,8 +341,8 @@ static bool run(struct vram_machine *m, struct vram_frame *f, const struct vram_
     return flow == FLOW_STOP;
 }
 
-bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
-                      struct vram_value *out)
+static bool run_body(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                     struct vram_value *out)
 {
     const struct vram_class *cls = &m->program->classes.at[m->tree->scopes[scope].cls];
     const char *name = vram_sym_text(m->cx->syms, cls->name);
@@ -353,7 +354,50 @@ bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_
         vram_slots_give(m, f.slots, cls->forward.nslots);
         return true;
     }
-    bool stopped = run(m, &f, &cls->forward, out);
+    return run(m, &f, &cls->forward, out);
+}
+
+bool vram_call_inner(struct vram_machine *m, uint32_t scope, struct vram_call *call, struct vram_value *out)
+{
+    bool stopped = run_body(m, scope, call, out);
+    vram_call_drop(m, call);
+    return stopped;
+}
+
+/* In a split model: the function of the module's style is handed forward itself and the arguments. */
+static bool run_split(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                      struct vram_value *out)
+{
+    struct vram_call around = {.nargs = call->nargs + 1, .nkw = call->nkw};
+    if (call->nargs == VRAM_MAX_ARGS)
+        vram_throw(m, VRAM_E_LIMIT, "too many arguments");
+    around.args[0] = (struct vram_value){.kind = VRAM_V_MODULE, .method = true};
+    around.args[0].u.i = scope;
+    for (uint32_t i = 0; i < call->nargs; i++)
+        around.args[i + 1] = vram_value_hold(call->args[i]);
+    for (uint32_t i = 0; i < call->nkw; i++) {
+        around.kw[i] = call->kw[i];
+        vram_value_hold(call->kw[i].value);
+    }
+    return vram_call_function(m, m->tree->scopes[scope].split - 1, scope, &around, out);
+}
+
+/* transformers' PipelineIdentityLayer */
+static bool hand_on(struct vram_machine *m, uint32_t scope, const struct vram_call *call, struct vram_value *out)
+{
+    (void)m;
+    (void)scope;
+    *out = call->nargs ? vram_value_hold(call->args[0])
+           : call->nkw ? vram_value_hold(call->kw[0].value)
+                       : (struct vram_value){0};
+    return false;
+}
+
+bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
+                      struct vram_value *out)
+{
+    const struct vram_scope *s = &m->tree->scopes[scope];
+    bool stopped = (s->absent ? hand_on : s->split ? run_split : run_body)(m, scope, call, out);
     /* the hook of enable_input_require_grads */
     if (!stopped && m->input_grads && m->tree->scopes[scope].input_embedding &&
         out->kind == VRAM_V_TENSOR)
@@ -368,6 +412,12 @@ bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scop
 {
     const struct vram_function *fn = &m->program->functions.at[function];
     struct vram_frame f = {.scope = scope};
+    if (m->selective && fn->name == m->core_attention && m->grad && !m->hooks) {
+        m->selected++;
+        bool ended = vram_checkpoint_call(m, function, call, out);
+        vram_call_drop(m, call);
+        return ended;
+    }
     if (scope != VRAM_NO_INDEX)
         f.cls = &m->program->classes.at[m->tree->scopes[scope].cls];
     f.slots = vram_slots_take(m, fn->callable.nslots);
@@ -384,7 +434,7 @@ bool vram_call_function(struct vram_machine *m, uint32_t function, uint32_t scop
 static bool is_checkpointed(const struct vram_machine *m, uint32_t scope, const struct vram_class *c)
 {
     vram_sym component = m->tree->scopes[scope].component;
-    return c->checkpointed && m->training && m->grad && component < m->ncheckpointed &&
+    return c->checkpointed && !m->tree->scopes[scope].absent && m->training && m->grad && component < m->ncheckpointed &&
            m->checkpointed_component[component] && !(m->passed_over && m->passed_over[scope]);
 }
 
@@ -394,7 +444,7 @@ static bool run_checkpointed(struct vram_machine *m, uint32_t scope, const struc
 {
     if (!is_checkpointed(m, scope, &m->program->classes.at[m->tree->scopes[scope].cls]))
         return vram_run_forward(m, scope, call, out);
-    return m->reentrant ? vram_reentrant_call(m, call, out) : vram_checkpoint_call(m, call, out);
+    return m->reentrant ? vram_reentrant_call(m, call, out) : vram_checkpoint_call(m, VRAM_NO_INDEX, call, out);
 }
 
 bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *call,

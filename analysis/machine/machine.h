@@ -147,12 +147,16 @@ struct vram_machine {
     bool grad, training;
     bool checkpointing;         /* of any component: what models look at to drop their cache */
     bool card;                  /* kernels as a card has them (kernels_as=card) */
+    bool selective;             /* checkpoints are around attention alone */
+    uint32_t selected;          /* calls of it */
+    vram_sym core_attention;    /* the function of templates */
     bool reentrant;             /* kind of checkpointing */
     bool input_grads;           /* checkpointing made embeddings require grad */
     bool workspaces;            /* memory inside kernels is counted as well */
     enum vram_attention attention;
     unsigned kernels;           /* one bit for each enum vram_kernel that ran */
     int sm;                     /* compute capability × 10 of the card */
+    int sms;                    /* its multiprocessors */
     enum vram_dtype autocast;   /* VRAM_DT_NONE = off */
     uint32_t cache_generation;  /* 0 = no cache */
     uint32_t generations;
@@ -182,6 +186,8 @@ struct vram_machine {
     void *tags;
     uint16_t op_add, op_sub, op_mul, op_div, op_neg, op_compare;
     const char *phase_prefix;   /* "step1." */
+    bool shared_sequence;       /* between ranks: attention has to know */
+    bool quiet;                 /* code's own phases are not told */
     const bool *checkpointed_component; /* by component sym; NULL = none */
     const bool *passed_over;            /* by scope: a layer that is not, of every n-th; NULL = none */
     bool offload_inputs;                /* what a checkpoint keeps waits in host memory */
@@ -346,7 +352,9 @@ struct vram_handle *vram_reshape_gradient(struct vram_machine *m, struct vram_ha
 
 /* ---- checkpoint (checkpoint.c) ------------------------------------------------------------ */
 
-bool vram_checkpoint_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
+/* function: VRAM_NO_INDEX = the module that runs */
+bool vram_checkpoint_call(struct vram_machine *m, uint32_t function, const struct vram_call *call,
+                          struct vram_value *out);
 bool vram_reentrant_call(struct vram_machine *m, const struct vram_call *call, struct vram_value *out);
 bool vram_pack(struct vram_machine *m, struct vram_saved *entry, struct vram_handle *x);
 struct vram_handle *vram_unpack(struct vram_machine *m, struct vram_saved *entry); /* new reference */
@@ -373,6 +381,8 @@ bool vram_call_module(struct vram_machine *m, uint32_t scope, struct vram_call *
 /* Runs the body of a scope's class without the wrapper of a module call. */
 bool vram_run_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                       struct vram_value *out);
+/* The same of a module in a split model, without the function that is around its forward. */
+bool vram_call_inner(struct vram_machine *m, uint32_t scope, struct vram_call *call, struct vram_value *out);
 /* hooks.c: the same with hooks; body is what runs */
 bool vram_hooked_forward(struct vram_machine *m, uint32_t scope, const struct vram_call *call,
                          struct vram_value *out,

@@ -60,6 +60,8 @@ int vram_overrides_apply(struct vram_builder *b, bool *changed);
 /* family.c: rows and classes by name; *out is NULL, *cls VRAM_NO_INDEX when no file has them */
 int vram_family_of(struct vram_builder *b, vram_sym model_type, const struct vram_family **out);
 int vram_class_named(struct vram_builder *b, vram_sym name, uint32_t *cls);
+/* The class to build: the checkpoint's own, else the family's; the one that the task asks for. */
+int vram_root_class(struct vram_builder *b, uint32_t *out);
 /* Fills in what the config of a new scope leaves out.  May throw. */
 int vram_family_defaults(struct vram_builder *b, struct vram_frame *f);
 /* Paths of the tensors, by the renamings of the model's family. */

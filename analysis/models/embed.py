@@ -15,8 +15,8 @@ def c_string(text):
 
 
 def strip(text):
-    """Comments and empty lines go, but lines keep their numbers."""
-    return "\n".join(re.sub(r"\s*#.*$", "", line) for line in text.split("\n"))
+    """Comments and empty lines go, but lines keep their numbers; a # in a string is no comment."""
+    return "\n".join(re.sub(r'("[^"]*")|\s*#.*$', lambda m: m.group(1) or "", line) for line in text.split("\n"))
 
 
 def main():

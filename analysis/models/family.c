@@ -3,6 +3,7 @@
  * What a template says about a whole model_type: values that config.json leaves out, and how files
  * spell the names of tensors.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/rename.h"
@@ -33,6 +34,59 @@ int vram_class_named(struct vram_builder *b, vram_sym name, uint32_t *cls)
         VRAM_TRY(want(b, name));
     *cls = vram_program_class(b->program, name);
     return VRAM_OK;
+}
+
+/* ---- the class to build -------------------------------------------------------------------- */
+
+/* A head that tells classes apart; whole networks of timm have one and are called as they are. */
+static bool classifies(const char *class_name)
+{
+    return strstr(class_name, "Classification") || !(strstr(class_name, "For") || strstr(class_name, "Model"));
+}
+
+/* task=classify: "BertModel" → BertForSequenceClassification, unless the files or the family say one. */
+static int classifier(struct vram_builder *b, const struct vram_family *f, uint32_t *out)
+{
+    char name[128];
+    const char *own = b->checkpoint->class_name, *base = f ? vram_sym_text(b->cx->syms, f->base) : "";
+    const char *other = f && f->causal ? vram_sym_text(b->cx->syms, f->causal) : base;
+    size_t n = strlen(base), end = n > 5 && !strcmp(base + n - 5, "Model") ? n - 5 : n;
+    if (*own && classifies(own))
+        snprintf(name, sizeof name, "%s", own);
+    else if (classifies(other))
+        snprintf(name, sizeof name, "%s", other);
+    else
+        snprintf(name, sizeof name, "%.*sForSequenceClassification", (int)(end < 90 ? end : 90), base);
+    vram_sym sym = vram_sym_of(b->cx->syms, name);
+    if (sym == VRAM_SYM_NONE)
+        return vram_fail_memory(b->cx);
+    VRAM_TRY(vram_class_named(b, sym, out));
+    if (*out != VRAM_NO_INDEX)
+        return VRAM_OK;
+    return vram_fail(b->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET, "task=classify: no template describes %s", name);
+}
+
+int vram_root_class(struct vram_builder *b, uint32_t *out)
+{
+    const struct vram_checkpoint *c = b->checkpoint;
+    const struct vram_family *f = NULL;
+    *out = VRAM_NO_INDEX;
+    vram_sym name = vram_sym_of(b->cx->syms, c->class_name);
+    vram_sym type = vram_sym_of(b->cx->syms, c->family);
+    if (name == VRAM_SYM_NONE || type == VRAM_SYM_NONE)
+        return vram_fail_memory(b->cx);
+    if (!c->config)
+        return VRAM_OK;
+    if (c->task && *c->family) {
+        VRAM_TRY(vram_family_of(b, type, &f));
+        return classifier(b, f, out);
+    }
+    if (*c->class_name)
+        VRAM_TRY(vram_class_named(b, name, out));
+    if (*out != VRAM_NO_INDEX || !*c->family)
+        return VRAM_OK;
+    VRAM_TRY(vram_family_of(b, type, &f));
+    return f ? vram_class_named(b, f->causal ? f->causal : f->base, out) : VRAM_OK;
 }
 
 /* ---- defaults ----------------------------------------------------------------------------- */

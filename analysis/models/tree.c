@@ -407,26 +407,6 @@ static enum vram_dtype stored_dtype(const struct vram_cx *cx, const struct vram_
     return dtype == VRAM_DT_NONE ? VRAM_DT_F32 : dtype;
 }
 
-/* The class to build: the checkpoint's own, else the family's. */
-static int root_class(struct vram_builder *b, uint32_t *out)
-{
-    const struct vram_checkpoint *c = b->checkpoint;
-    const struct vram_family *f;
-    *out = VRAM_NO_INDEX;
-    vram_sym name = vram_sym_of(b->cx->syms, c->class_name);
-    vram_sym type = vram_sym_of(b->cx->syms, c->family);
-    if (name == VRAM_SYM_NONE || type == VRAM_SYM_NONE)
-        return vram_fail_memory(b->cx);
-    if (!c->config)
-        return VRAM_OK;
-    if (*c->class_name)
-        VRAM_TRY(vram_class_named(b, name, out));
-    if (*out != VRAM_NO_INDEX || !*c->family)
-        return VRAM_OK;
-    VRAM_TRY(vram_family_of(b, type, &f));
-    return f ? vram_class_named(b, f->causal ? f->causal : f->base, out) : VRAM_OK;
-}
-
 int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
                     const struct vram_linker *linker, struct vram_checkpoint *checkpoint,
                     struct vram_tree *out)
@@ -453,7 +433,7 @@ int vram_tree_build(struct vram_cx *cx, struct vram_program *program,
         out->dtype = b->tree.dtype;
         return VRAM_OK;
     }
-    VRAM_TRY(root_class(b, &cls));
+    VRAM_TRY(vram_root_class(b, &cls));
     if (cls == VRAM_NO_INDEX)
         return vram_unknown_model(b, out);
     size_t found = cx->findings ? cx->findings->n : 0;
@@ -477,7 +457,7 @@ void vram_tree_count(const struct vram_tree *tree, uint32_t scope, uint64_t *ele
             break;
         if (p->buffer || p->tied_to != VRAM_NO_INDEX)
             continue;
-        *elements += p->elements;
+        *elements += vram_param_whole(p);
         *bytes += p->bytes;
     }
 }

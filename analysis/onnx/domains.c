@@ -8,11 +8,11 @@
 
 /* FAMILY(ident): ops/ident.c */
 #define FAMILIES(FAMILY) FAMILY(attention) FAMILY(constant) FAMILY(control) FAMILY(conv_pool)      \
-    FAMILY(elementwise) FAMILY(generate) FAMILY(image) FAMILY(index) FAMILY(legacy) FAMILY(loss)   \
-    FAMILY(matmul) FAMILY(microsoft) FAMILY(microsoft_attention) FAMILY(microsoft_norm)            \
-    FAMILY(microsoft_quant) FAMILY(ml) FAMILY(nchwc) FAMILY(norm) FAMILY(preview) FAMILY(quant)    \
-    FAMILY(reduce) FAMILY(rnn) FAMILY(sequence) FAMILY(shape) FAMILY(slice) FAMILY(string)         \
-    FAMILY(training)
+    FAMILY(elementwise) FAMILY(generate) FAMILY(image) FAMILY(choose) FAMILY(index) FAMILY(join)   \
+    FAMILY(legacy) FAMILY(loss) FAMILY(matmul) FAMILY(microsoft) FAMILY(microsoft_attention)       \
+    FAMILY(microsoft_norm) FAMILY(microsoft_quant) FAMILY(microsoft_sequence) FAMILY(ml)           \
+    FAMILY(nchwc) FAMILY(norm) FAMILY(preview) FAMILY(quant) FAMILY(reduce) FAMILY(rnn)            \
+    FAMILY(sequence) FAMILY(shape) FAMILY(slice) FAMILY(string) FAMILY(training)
 
 #define DECLARE(ident) extern const struct vram_op_family vram_onnx_ops_##ident;
 FAMILIES(DECLARE)

@@ -17,7 +17,7 @@
 
 #include "onnx/infer.h"
 
-enum { VRAM_LIVE_ALWAYS = UINT32_MAX };
+#define VRAM_LIVE_ALWAYS UINT32_MAX
 
 struct vram_onnx_life {
     uint64_t bytes;    /* of its storage; of a range of sizes the largest */

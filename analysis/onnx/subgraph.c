@@ -23,8 +23,7 @@ static void name_fresh(struct vram_infer *pass, const struct vram_info *out, uin
             !vram_dim_is_symbol(pass->dims, out->dims[i], &ours))
             continue;
         const char *text = vram_sym_text(pass->cx->syms, d->name);
-        vram_dim claim = vram_dim_parse(pass->dims, text, strlen(text));
-        if (claim && vram_dim_is_symbol(pass->dims, claim, &ours))
+        if (vram_dim_is_name(text, strlen(text)))
             vram_dim_rename(pass->dims, out->dims[i], d->name);
     }
 }

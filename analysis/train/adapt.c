@@ -15,7 +15,7 @@ struct adapt {
     const struct vram_tree *from;
     const struct vram_setup *setup;
     struct vram_tree *to;
-    uint32_t lora, linear, dropout; /* classes */
+    uint32_t lora, linear, dropout, dora; /* classes */
     uint32_t packed, packed_lora;   /* Linear and PEFT's module around it, when matrices are packed */
     vram_sym weight;
     uint32_t *scope_map, *param_map, *tie_map;
@@ -115,26 +115,17 @@ static int set_real(struct adapt *a, uint32_t scope, const char *name, double x)
     return set(a, scope, name, v);
 }
 
-/* A Linear of the adapter: one weight, no bias. */
-static int small_linear(struct adapt *a, uint32_t parent, const char *name, int64_t rows,
-                        int64_t columns, enum vram_dtype dtype)
+/* The weight of a new module, whose only parameter it is. */
+static int add_weight(struct adapt *a, uint32_t s, int64_t *dims, uint8_t rank, enum vram_dtype dtype)
 {
     struct vram_tree *t = a->to;
-    uint32_t s = new_scope(a, parent, name, a->linear);
-    int64_t *dims = vram_arena_array(a->cx->arena, 2, sizeof *dims);
-    char *path = s == VRAM_NO_INDEX ? NULL
-                                    : vram_format(a->cx->arena, "%s.weight",
-                                                  vram_sym_text(a->cx->syms, t->scopes[s].path));
-    if (!dims || !path)
+    char *path = vram_format(a->cx->arena, "%s.weight", vram_sym_text(a->cx->syms, t->scopes[s].path));
+    struct vram_param p = {.name = a->weight, .scope = s, .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX,
+                           .dtype = (uint8_t)dtype, .fixed = (uint8_t)dtype, .rank = rank, .floating = true,
+                           .adapter = true, .dims = dims};
+    if (!path || !(p.path = vram_sym_of(a->cx->syms, path)))
         return vram_fail_memory(a->cx);
-    dims[0] = rows;
-    dims[1] = columns;
-    struct vram_param p = {.name = a->weight, .path = vram_sym_of(a->cx->syms, path), .scope = s,
-                           .tensor = VRAM_NO_INDEX, .tied_to = VRAM_NO_INDEX, .dtype = (uint8_t)dtype,
-                           .fixed = (uint8_t)dtype, .rank = 2, .floating = true, .adapter = true, .dims = dims};
-    if (p.path == VRAM_SYM_NONE)
-        return vram_fail_memory(a->cx);
-    if (__builtin_mul_overflow(rows, columns, &p.elements) ||
+    if (__builtin_mul_overflow(dims[0], rank == 2 ? dims[1] : 1, &p.elements) ||
         !vram_dtype_bytes(dtype, p.elements, &p.bytes))
         return vram_fail(a->cx, VRAM_E_RANGE, VRAM_NO_OFFSET, "lora.rank is too large");
     struct vram_value v = {.kind = VRAM_V_PARAM};
@@ -142,7 +133,38 @@ static int small_linear(struct adapt *a, uint32_t parent, const char *name, int6
     VRAM_TRY(set(a, s, "weight", v));
     t->params[t->nparams++] = p;
     t->scopes[s].nparams = 1;
+    return VRAM_OK;
+}
+
+/* A Linear of the adapter: one weight, no bias. */
+static int small_linear(struct adapt *a, uint32_t parent, const char *name, int64_t rows,
+                        int64_t columns, enum vram_dtype dtype)
+{
+    uint32_t s = new_scope(a, parent, name, a->linear);
+    int64_t *dims = vram_arena_array(a->cx->arena, 2, sizeof *dims);
+    if (s == VRAM_NO_INDEX || !dims)
+        return vram_fail_memory(a->cx);
+    dims[0] = rows;
+    dims[1] = columns;
+    VRAM_TRY(add_weight(a, s, dims, 2, dtype));
     return set_module(a, parent, name, s);
+}
+
+/* DoRA's magnitudes: one number a row of the matrix. */
+static int magnitudes(struct adapt *a, uint32_t parent, int64_t outputs, bool swap, bool packed,
+                      enum vram_dtype dtype)
+{
+    uint32_t s = new_scope(a, parent, "lora_magnitude_vector", a->dora);
+    int64_t *dims = vram_arena_array(a->cx->arena, 1, sizeof *dims);
+    if (s == VRAM_NO_INDEX || !dims)
+        return vram_fail_memory(a->cx);
+    dims[0] = outputs;
+    struct vram_value words = {.kind = VRAM_V_STRING}, transposed = vram_bool(swap && !packed); /* packed as [outputs, inputs] */
+    words.u.i = vram_sym_of(a->cx->syms, packed ? vram_packing_dora(a->setup->packing) : "");
+    VRAM_TRY(set(a, s, "words", words));
+    VRAM_TRY(set(a, s, "transposed", transposed));
+    VRAM_TRY(add_weight(a, s, dims, 1, dtype));
+    return set_module(a, parent, "lora_magnitude_vector", s);
 }
 
 /* members of an unchanged module; numbers are mapped when all are known */
@@ -276,6 +298,8 @@ static int wrap(struct adapt *a, uint32_t old)
     enum vram_dtype dtype = a->setup->lora_dtype ? a->setup->lora_dtype : a->setup->dtype;
     VRAM_TRY(small_linear(a, id, "lora_A", a->choices.rank[old], weight->dims[!swap], dtype));
     VRAM_TRY(small_linear(a, id, "lora_B", weight->dims[swap], a->choices.rank[old], dtype));
+    if (a->setup->dora)
+        VRAM_TRY(magnitudes(a, id, weight->dims[swap], swap, a->choices.what[old] & VRAM_PACKED, dtype));
     t->scopes[id].end = t->nscopes;
     return VRAM_OK;
 }
@@ -320,9 +344,9 @@ static int room(struct adapt *a)
     uint32_t per = t->program->classes.at[a->lora].nmembers +
                    (packing ? t->program->classes.at[a->packed_lora].nmembers : 0) +
                    3 * t->program->classes.at[a->linear].nmembers +
-                   t->program->classes.at[a->dropout].nmembers;
-    t->scopes = vram_arena_array(arena, (size_t)f->nscopes + 4 * (size_t)n, sizeof *t->scopes);
-    t->params = vram_arena_array(arena, (size_t)f->nparams + 2 * (size_t)n + (size_t)parts * npacked + nsaved,
+                   t->program->classes.at[a->dropout].nmembers + t->program->classes.at[a->dora].nmembers;
+    t->scopes = vram_arena_array(arena, (size_t)f->nscopes + 5 * (size_t)n, sizeof *t->scopes);
+    t->params = vram_arena_array(arena, (size_t)f->nparams + 3 * (size_t)n + (size_t)parts * npacked + nsaved,
                                  sizeof *t->params);
     t->members = vram_arena_array(arena, (size_t)f->nmembers + (size_t)per * n + (size_t)own * npacked,
                                   sizeof *t->members);
@@ -357,8 +381,8 @@ static int find_packed(struct adapt *a)
 
 static int find_classes(struct adapt *a)
 {
-    static const char *const names[] = {"LoraLinear", "Linear", "Dropout"};
-    uint32_t *const classes[] = {&a->lora, &a->linear, &a->dropout};
+    static const char *const names[] = {"LoraLinear", "Linear", "Dropout", "DoraLinearLayer"};
+    uint32_t *const classes[] = {&a->lora, &a->linear, &a->dropout, &a->dora};
     a->weight = vram_sym_of(a->cx->syms, "weight");
     bool all = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -371,6 +395,22 @@ static int find_classes(struct adapt *a)
     if (!all)
         a->linear = VRAM_NO_INDEX;
     return all ? find_packed(a) : VRAM_OK;
+}
+
+/* lora.bias (peft, _mark_only_adapters_as_trainable): whatever has "bias" in its name, in frozen parts as
+ * well, or the biases of adapted layers. */
+static void train_biases(struct adapt *a)
+{
+    bool all = vram_plan_is(a->setup->plan, VRAM_KEY_LORA_BIAS, "all");
+    if (!a->choices.nadapted || (!all && !vram_plan_is(a->setup->plan, VRAM_KEY_LORA_BIAS, "lora-only")))
+        return;
+    for (uint32_t i = 0; i < a->to->nparams; i++) {
+        struct vram_param *p = &a->to->params[i];
+        const struct vram_scope *s = &a->to->scopes[p->scope];
+        bool adapted = is_wrapper(a, a->to->scopes[s->parent].cls) && !strcmp(vram_sym_text(a->cx->syms, p->name), "bias");
+        if (!p->original && p->floating && (all ? strstr(vram_sym_text(a->cx->syms, p->path), "bias") != NULL : adapted))
+            p->adapter = true;
+    }
 }
 
 int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vram_setup *setup,
@@ -400,5 +440,6 @@ int vram_adapt(struct vram_cx *cx, const struct vram_tree *tree, const struct vr
         VRAM_TRY(place(&a, i, id));
     }
     renumber(&a);
+    train_biases(&a);
     return VRAM_OK;
 }

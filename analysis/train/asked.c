@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "train/fused.h"
 #include "train/loop.h"
 
 static struct vram_value text_value(struct vram_machine *m, const char *text)
@@ -54,7 +55,7 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
     const struct vram_setup *s = l->s;
     const char *key = vram_sym_text(l->m.cx->syms, sym);
     if (!strcmp(key, "attention"))
-        *out = text_value(&l->m, s->eager ? "eager" : "sdpa");
+        *out = text_value(&l->m, s->eager ? "eager" : s->flash_package ? "flash" : "sdpa");
     else if (!strcmp(key, "loss"))
         *out = text_value(&l->m, s->loss);
     else if (!strcmp(key, "logits"))
@@ -64,13 +65,17 @@ bool vram_loop_setting(void *ctx, vram_sym sym, struct vram_value *out)
     else if (!strcmp(key, "kv_tokens"))
         *out = vram_int(s->kv_tokens);
     else if (!strcmp(key, "micro_batch"))
-        *out = vram_int(s->micro_batch);
+        *out = vram_int(l->rows ? l->rows : s->micro_batch);
     else if (!strcmp(key, "seq"))
-        *out = vram_int(s->seq);
+        *out = vram_int(s->cp > 1 ? s->seq / s->cp : s->seq); /* this rank's positions */
     else if (!strcmp(key, "images"))
         *out = vram_int(s->images);
+    else if (!strcmp(key, "tiles") && s->one_tile)
+        *out = vram_int(1);
     else if (!strcmp(key, "image_size"))
         *out = image_size(l);
+    else if (!strncmp(key, "kernels.", 8))
+        return vram_fused_setting(&l->m, s, key, out);
     else
         return plan_value(l, key, out);
     return true;

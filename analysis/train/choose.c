@@ -67,11 +67,13 @@ static const char *path_of(const struct chooser *c, uint32_t i)
     return vram_sym_text(c->cx->syms, c->tree->scopes[i].path);
 }
 
-/* bitsandbytes leaves out the output layer; what trains whole has to be plain. */
+/* bitsandbytes leaves out the output layer, GPTQ and AWQ all but the decoder; what trains whole has to be plain. */
 static bool packs(const struct chooser *c, uint32_t i)
 {
     const struct vram_scope *s = &c->tree->scopes[i];
     const char *component = vram_sym_text(c->cx->syms, s->component);
+    if (c->setup->packing && vram_packing_decoder_only(c->setup->packing) && strcmp(component, "decoder"))
+        return false;
     return c->setup->packing && strcmp(component, "lm_head") && strcmp(component, "head") &&
            vram_setup_mode(c->setup, s->component) != VRAM_TRAIN_FULL;
 }

@@ -99,6 +99,12 @@ bool vram_param_is_target(const struct vram_optimizer *o, const struct vram_hand
     return false;
 }
 
+/* torchao's CPUOffloadOptimizer keeps what is smaller than 4096 elements on the card. */
+bool vram_steps_on_host(const struct vram_setup *setup, const struct vram_handle *p)
+{
+    return setup->host_optimizer && vram_numel(p) >= 4096;
+}
+
 /* ---- the two groups ------------------------------------------------------------------------ */
 
 void vram_optimizer_group(struct vram_optimizer *o)
@@ -111,7 +117,7 @@ void vram_optimizer_group(struct vram_optimizer *o)
         o->params[g] = vram_machine_alloc(m, tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < tree->nparams; i++) {
         struct vram_handle *p = m->params[i];
-        if (!p || p->param != i || !p->requires_grad)
+        if (!p || p->param != i || !p->requires_grad || vram_steps_on_host(o->setup, p))
             continue;
         bool second = o->row->second ? o->row->second(o, p) : !decays(m, scopes, &tree->params[i]);
         o->group[i] = second;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "train/loop.h"
+#include "train/optimizer.h"
 #include "train/repeat.h"
+#include "train/strategy.h"
 
 static struct vram_value inputs_of_top(struct vram_loop *l)
 {
@@ -287,7 +289,7 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     m->op = VRAM_OP_LOOP;
 }
 
-static void zero_grad(struct vram_loop *l)
+void vram_loop_zero_grad(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     if (l->s->strategy->zero_grad)
@@ -342,9 +344,20 @@ static void step(struct vram_loop *l, int number)
     if (!l->run->step_event)
         l->run->step_event = (uint32_t)m->events->n;
     vram_phase(m, "after");
-    zero_grad(l);
+    vram_loop_zero_grad(l);
     for (int64_t i = 0; i < n; i++)
         vram_value_drop(m, batches[i]);
+}
+
+int64_t vram_loop_hidden(struct vram_loop *l)
+{
+    struct vram_cx *cx = l->m.cx;
+    const struct vram_config *root = l->m.tree->scopes[0].config;
+    const struct vram_config *text = vram_config_get_text(cx, root, "text_config");
+    const struct vram_config *v = vram_config_get_text(cx, text ? text : root, "hidden_size");
+    if (!v || v->type != VRAM_CONFIG_INT || v->integer < 1)
+        vram_throw(&l->m, VRAM_E_UNSUPPORTED, "the config has no hidden_size");
+    return v->integer;
 }
 
 /* .grad of a leaf is set: the strategy's hook first, then an optimizer that does not wait */
@@ -356,6 +369,27 @@ static void step_in_backward(struct vram_machine *m, struct vram_handle *leaf, s
     vram_optimizer_accumulated(s->optimizer, leaf);
 }
 
+/* CPUOffloadOptimizer: a copy goes to the host, the gradient dies. */
+static void gradient_to_host(struct vram_machine *m, struct vram_handle *leaf, struct vram_handle *g)
+{
+    const struct vram_strategy *s = m->strategy;
+    (void)g;
+    if (vram_steps_on_host(s->setup, leaf))
+        vram_let_go(m, &leaf->grad);
+}
+
+/* On the host: pinned copies of parameters and gradients, and the states. */
+static void count_host_optimizer(struct vram_loop *l)
+{
+    for (uint32_t i = 0; i < l->strategy.n; i++) {
+        const struct vram_handle *p = l->strategy.params[i];
+        uint64_t bytes = vram_steps_on_host(l->s, p) && p->storage ? l->m.events->storages[p->storage->id].bytes : 0;
+        for (int k = 0; k < 2; k++)
+            vram_host_take(&l->strategy, bytes, true);
+        vram_host_take(&l->strategy, bytes * (uint64_t)(l->s->optimizer->on_host - 1), false);
+    }
+}
+
 void vram_loop_start(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -363,14 +397,18 @@ void vram_loop_start(struct vram_loop *l)
     m->training = m->grad = true;
     l->strategy.params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     for (uint32_t i = 0; i < m->tree->nparams; i++)
-        if (l->run->requires_grad[i])
+        if (l->run->requires_grad[i] && m->params[i])
             l->strategy.params[n++] = m->params[i];
     l->strategy.n = n;
     m->strategy = &l->strategy;
     m->accumulated = l->s->in_backward ? step_in_backward : l->s->strategy->accumulated;
     m->inputs_left = vram_machine_alloc(m, m->tree->nscopes, sizeof *m->inputs_left);
     m->around = l->s->strategy->around;
+    if (l->s->host_gradients)
+        m->accumulated = gradient_to_host;
     vram_optimizer_init(&l->optimizer, m, l->s);
+    if (l->s->host_optimizer)
+        count_host_optimizer(l);
     if (l->s->strategy->init) {
         m->op = VRAM_OP_STRATEGY;
         l->s->strategy->init(&l->strategy);
@@ -378,9 +416,24 @@ void vram_loop_start(struct vram_loop *l)
     m->op = VRAM_OP_LOOP;
 }
 
+static void pipeline_steps(struct vram_loop *l)
+{
+    struct vram_pipeline *p = vram_pipeline_new(l);
+    for (int i = 1; i <= l->s->steps; i++) {
+        vram_pipeline_step(p, i);
+        if (i == 1)
+            vram_optimizer_report(&l->optimizer);
+    }
+    vram_optimizer_finish(&l->optimizer);
+}
+
 void vram_loop_train(struct vram_loop *l)
 {
     vram_loop_start(l);
+    if (l->s->pp > 1) {
+        pipeline_steps(l);
+        return;
+    }
     int64_t n = l->s->accumulation, run = micro_run(l);
     if (run < n && vram_find(l->m.cx, VRAM_F_STEPS_SAMPLED, "accumulation",
                              "%lld of %lld micro-batches of a step are run, the last one among them: the "

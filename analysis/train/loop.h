@@ -16,7 +16,13 @@ struct vram_loop {
     struct vram_strategy strategy;
     const struct vram_class *top;
     const bool *may_train; /* by scope: train.modules; NULL = all may */
+    int64_t rows;          /* of the batch that is made, where it is not micro_batch; 0 = it is */
 };
+
+/* pipeline.c: the steps of one stage */
+struct vram_pipeline;
+struct vram_pipeline *vram_pipeline_new(struct vram_loop *l);
+void vram_pipeline_step(struct vram_pipeline *p, int number);
 
 /* iteration.c: the strategy and the optimizer at work behind load */
 void vram_loop_start(struct vram_loop *l);
@@ -31,6 +37,9 @@ void vram_loop_call_with(struct vram_loop *l, struct vram_value batch, struct vr
 struct vram_value vram_loop_forward(struct vram_loop *l, struct vram_call *call);
 struct vram_handle *vram_loop_field(struct vram_loop *l, struct vram_value v, const char *name);
 void vram_loop_cublas(struct vram_loop *l, uint64_t low, uint64_t high);
+void vram_loop_zero_grad(struct vram_loop *l);
+/* The text model's hidden size. */
+int64_t vram_loop_hidden(struct vram_loop *l);
 
 /* infer.c: one forward without grad, in evaluation mode, and the tokens behind it */
 void vram_loop_infer(struct vram_loop *l);

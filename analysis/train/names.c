@@ -5,6 +5,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -77,28 +78,36 @@ int vram_names_read(struct vram_cx *cx, const char *setting, const char *list, b
     return VRAM_OK;
 }
 
-/* q → q_proj */
-static const char *full_name(const char *item, size_t n)
-{
-    static const char *const names[] = {"q_proj", "k_proj", "v_proj", "o_proj",
-                                        "gate_proj", "up_proj", "down_proj"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n + 5 && !memcmp(names[i], item, n))
-            return names[i];
-    return NULL;
-}
-
 static bool ends_with(const char *path, const char *item, size_t n)
 {
     size_t k = strlen(path);
     return k >= n && !memcmp(path + k - n, item, n) && (k == n || path[k - n - 1] == '.');
 }
 
+/* Short names and the modules that they stand for: of a fused projection each of its parts is a name. */
+static bool short_for(const char *item, size_t n, const char *path)
+{
+    static const char *const rows[][2] = {
+        {" q ", "q_proj"},       {" k ", "k_proj"},          {" v ", "v_proj"},
+        {" o ", "o_proj"},       {" gate ", "gate_proj"},    {" up ", "up_proj"},
+        {" down ", "down_proj"}, {" q k v ", "c_attn"},      {" q k v ", "query_key_value"},
+        {" q k v ", "qkv_proj"}, {" q k v ", "wqkv"},        {" q k v ", "Wqkv"},
+        {" q k v ", "W_pack"},   {" gate up ", "gate_up_proj"},
+    };
+    char word[8];
+    if (n + 3 > sizeof word)
+        return false;
+    snprintf(word, sizeof word, " %.*s ", (int)n, item);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(rows[i][0], word) && ends_with(path, rows[i][1], strlen(rows[i][1])))
+            return true;
+    return false;
+}
+
 int vram_name_matches(struct vram_cx *cx, const struct vram_name_item *item, const char *path, bool *out)
 {
     if (!item->pattern) {
-        const char *full = full_name(item->text, item->n);
-        *out = ends_with(path, item->text, item->n) || (full && ends_with(path, full, strlen(full)));
+        *out = ends_with(path, item->text, item->n) || short_for(item->text, item->n, path);
         return VRAM_OK;
     }
     pcre2_general_context *memory = pcre2_general_context_create(in_arena, stays, cx->arena);

@@ -184,10 +184,38 @@ static struct vram_script *script(const struct vram_optimizer *o, uint32_t rule,
     return rule < VRAM_OPTIMIZER_RULES ? &o->scripts[rule * VRAM_PASSES + pass] : &none;
 }
 
+/* Of gradients that are whole where the parameter is a part, the parts (DTensor redistributes them). */
+static uint32_t cut_gradients(struct vram_optimizer *o, struct vram_handle **p, uint32_t n,
+                              struct vram_handle **parts)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (p[i]->grad && p[i]->rank && p[i]->grad->shape[0] != p[i]->shape[0] && vram_param_mesh(o->m, p[i]))
+            parts[k++] = vram_new_like(o->m, p[i], (enum vram_dtype)p[i]->grad->dtype);
+    return k;
+}
+
 static void run_each(struct vram_optimizer *o, struct vram_handle **p, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        struct vram_handle *part = NULL;
+        cut_gradients(o, &p[i], 1, &part);
         run(o, script(o, rule_of(o, p[i]), VRAM_PASS_EACH), &p[i], 1);
+        vram_drop(o->m, part);
+    }
+}
+
+/* What lists of gradients are handed to makes the parts again, for each time it names them. */
+static void cut_lists(struct vram_optimizer *o, struct vram_handle **p, uint32_t n)
+{
+    struct vram_handle **parts = vram_machine_alloc(o->m, 2 * (size_t)n + 1, sizeof(struct vram_handle *));
+    for (int times = 1; times <= 2; times++) {
+        uint32_t k = 0;
+        for (int i = 0; i < times; i++)
+            k += cut_gradients(o, p, n, parts + k);
+        while (k)
+            vram_drop(o->m, parts[--k]);
+    }
 }
 
 /* all parameters of a dtype and rule at once */
@@ -202,9 +230,12 @@ static void run_lists(struct vram_optimizer *o, struct vram_handle **p, uint32_t
             for (uint32_t i = 0; i < n; i++)
                 if (p[i]->dtype == dtypes[d] && rule_of(o, p[i]) == rule)
                     bucket[k++] = p[i];
-            if (k && !o->row->rules[rule].lists)
+            if (k && !o->row->rules[rule].lists) {
                 run_each(o, bucket, k);
-            else if (k)
+                continue;
+            }
+            cut_lists(o, bucket, k);
+            if (k)
                 run(o, script(o, rule, VRAM_PASS_LISTS), bucket, k);
         }
 }
@@ -253,11 +284,26 @@ static struct vram_handle *clip(struct vram_optimizer *o, struct vram_handle **a
     return norm;
 }
 
+/* Parameters of a mesh of ranks are a group of their own (Trainer.create_optimizer). */
+static void update_group(struct vram_optimizer *o, int g, struct vram_handle **all)
+{
+    struct vram_handle **p = o->params[g];
+    uint8_t meshes[VRAM_MESHES];
+    uint32_t nmeshes = vram_meshes_of(o->m, p, o->n[g], meshes);
+    for (uint32_t k = 0; k < nmeshes; k++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < o->n[g]; i++)
+            if (p[i]->grad && vram_param_mesh(o->m, p[i]) == meshes[k])
+                all[n++] = p[i];
+        vram_optimizer_update(o, all, n, g == o->decayed);
+    }
+}
+
 void vram_optimizer_step(struct vram_optimizer *o)
 {
     struct vram_machine *m = o->m;
     struct vram_handle **all, *norm = NULL;
-    uint32_t n = 0, scope = m->scope;
+    uint32_t scope = m->scope;
     uint16_t op = m->op;
     if (o->row->no_step)
         return;
@@ -265,13 +311,8 @@ void vram_optimizer_step(struct vram_optimizer *o)
     all = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
     if (o->setup->clip)
         norm = clip(o, all);
-    for (int g = 0; g < 2; g++) {
-        n = 0;
-        for (uint32_t i = 0; i < o->n[g]; i++)
-            if (o->params[g][i]->grad)
-                all[n++] = o->params[g][i];
-        vram_optimizer_update(o, all, n, g == o->decayed);
-    }
+    for (int g = 0; g < 2; g++)
+        update_group(o, g, all);
     vram_optimizer_forget(o);
     vram_drop(m, norm);
     m->scope = scope;

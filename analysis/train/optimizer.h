@@ -16,6 +16,10 @@ struct vram_names_value {
 
 /* clip.c: dtypes in the order in which lists of them come */
 uint32_t vram_dtypes_of(struct vram_handle **p, uint32_t n, uint8_t *out);
+/* clip.c: meshes of ranks that compute together, on which parameters are; 0 = on none */
+enum { VRAM_MESHES = 3 };
+uint8_t vram_param_mesh(const struct vram_machine *m, const struct vram_handle *p);
+uint32_t vram_meshes_of(const struct vram_machine *m, struct vram_handle **params, uint32_t n, uint8_t out[VRAM_MESHES]);
 /* groups.c: parameters that train, into the two groups of the row */
 void vram_optimizer_group(struct vram_optimizer *o);
 bool vram_param_is_embedding(const struct vram_optimizer *o, const struct vram_handle *p);
@@ -26,5 +30,8 @@ bool vram_param_is_target(const struct vram_optimizer *o, const struct vram_hand
 extern const struct vram_optimizer_row vram_optimizers_torch[], vram_optimizers_bnb[],
     vram_optimizers_torchao[], vram_optimizers_lowrank[], vram_optimizers_backward[],
     vram_optimizers_others[];
+
+/* groups.c: does another optimizer, on the host, step on this parameter? */
+bool vram_steps_on_host(const struct vram_setup *setup, const struct vram_handle *p);
 
 #endif

@@ -27,8 +27,10 @@ enum { MOST_PARTS = 6 };
 
 struct vram_packing {
     const char *name, *module, *lora; /* classes for Linear and for PEFT's module around it */
+    const char *dora;                 /* how DoRA unpacks a matrix; NULL: PEFT refuses it */
     struct part parts[MOST_PARTS];    /* the first is the matrix */
     const char *source;
+    bool decoder_only; /* the packages know the layers of a decoder: no tower is packed */
 };
 
 /* The table of 256 values that nested constants share is 1 KiB once and left out. */
@@ -46,18 +48,19 @@ static const char bnb[] = "bitsandbytes 0.50 nn/modules.py, functional.py quanti
 static const char gptq[] = "auto-gptq 0.7, groups of 128: sizes as stored, one temporary matrix each way";
 
 static const struct vram_packing packings[] = {
-    {"nf4", "Linear4bit", "LoraLinear4bit",
-     {BNB4, {"quant_state.absmax", VRAM_DT_F32, EACH, 64, 0}, CODE16}, bnb},
-    {"fp4", "Linear4bit", "LoraLinear4bit",
-     {BNB4, {"quant_state.absmax", VRAM_DT_F32, EACH, 64, 0}, CODE16}, bnb},
-    {"nf4-dq", "Linear4bit", "LoraLinear4bit", {BNB4, NESTED, CODE16}, bnb},
-    {"fp4-dq", "Linear4bit", "LoraLinear4bit", {BNB4, NESTED, CODE16}, bnb},
-    {"int8", "Linear8bitLt", "LoraLinear8bitLt",
+    {"nf4", "Linear4bit", "LoraLinear4bit", "4bit",
+     {BNB4, {"quant_state.absmax", VRAM_DT_F32, EACH, 64, 0}, CODE16}, bnb, false},
+    {"fp4", "Linear4bit", "LoraLinear4bit", "4bit",
+     {BNB4, {"quant_state.absmax", VRAM_DT_F32, EACH, 64, 0}, CODE16}, bnb, false},
+    {"nf4-dq", "Linear4bit", "LoraLinear4bit", "4bit", {BNB4, NESTED, CODE16}, bnb, false},
+    {"fp4-dq", "Linear4bit", "LoraLinear4bit", "4bit", {BNB4, NESTED, CODE16}, bnb, false},
+    {"int8", "Linear8bitLt", "LoraLinear8bitLt", "8bit",
      {{"weight", VRAM_DT_I8, EACH, 1, 0}, {"SCB", VRAM_DT_F32, ROWS, 0, 0}},
-     "bitsandbytes 0.50 nn/modules.py Int8Params, autograd/_functions.py MatMul8bitLt"},
-    {"gptq-4", "PackedLinear", "LoraLinear", {GPTQ(8), {"g_idx", VRAM_DT_I32, COLUMNS, 0, 0}}, gptq},
-    {"gptq-8", "PackedLinear", "LoraLinear", {GPTQ(4), {"g_idx", VRAM_DT_I32, COLUMNS, 0, 0}}, gptq},
-    {"awq-4", "PackedLinear", "LoraLinear", {GPTQ(8)}, "autoawq 0.2, groups of 128: sizes as stored"},
+     "bitsandbytes 0.50 nn/modules.py Int8Params, autograd/_functions.py MatMul8bitLt", false},
+    {"gptq-4", "PackedLinear", "LoraLinear", NULL, {GPTQ(8), {"g_idx", VRAM_DT_I32, COLUMNS, 0, 0}}, gptq, true},
+    {"gptq-8", "PackedLinear", "LoraLinear", NULL, {GPTQ(4), {"g_idx", VRAM_DT_I32, COLUMNS, 0, 0}}, gptq, true},
+    {"awq-4", "PackedLinear", "LoraLinear", NULL, {GPTQ(8)}, "autoawq 0.2, groups of 128: sizes as stored",
+     true},
 };
 
 const struct vram_packing *vram_packing_find(const char *name)
@@ -70,6 +73,8 @@ const struct vram_packing *vram_packing_find(const char *name)
 
 const char *vram_packing_module(const struct vram_packing *p) { return p->module; }
 const char *vram_packing_lora(const struct vram_packing *p) { return p->lora; }
+const char *vram_packing_dora(const struct vram_packing *p) { return p->dora; }
+bool vram_packing_decoder_only(const struct vram_packing *p) { return p->decoder_only; }
 
 static uint64_t up(uint64_t n, uint64_t by) { return n / by + (n % by != 0); }
 

@@ -5,6 +5,7 @@
 #ifndef VRAM_TRAIN_PACK_H
 #define VRAM_TRAIN_PACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ir/dtype.h"
@@ -21,6 +22,9 @@ const struct vram_packing *vram_packing_find(const char *name); /* a value of we
 /* The classes that run in the place of Linear and of PEFT's module around it. */
 const char *vram_packing_module(const struct vram_packing *p);
 const char *vram_packing_lora(const struct vram_packing *p);
+/* How DoRA unpacks such a matrix; NULL: PEFT refuses it. */
+const char *vram_packing_dora(const struct vram_packing *p);
+bool vram_packing_decoder_only(const struct vram_packing *p);
 /* The tensors of a matrix [dims[0], dims[1]]; the first holds the matrix itself. */
 /* Constants of which other constants are kept; 0 = none. */
 int64_t vram_packing_nested(const struct vram_packing *p, const int64_t *dims);

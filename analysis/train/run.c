@@ -17,11 +17,24 @@ static enum vram_dtype held_dtype(const struct vram_setup *s, const struct vram_
     return p->buffer && !p->floating ? (enum vram_dtype)p->dtype : s->dtype;
 }
 
+static bool trains(const struct vram_loop *l, const struct vram_param *p)
+{
+    const struct vram_scope *scope = &l->m.tree->scopes[p->scope];
+    return !p->buffer && !p->packed && !p->original && vram_dtype_is_float(held_dtype(l->s, p)) &&
+           (p->adapter || (vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL &&
+                           (!l->may_train || l->may_train[p->scope])));
+}
+
 static void load_one(struct vram_loop *l, uint32_t i)
 {
     struct vram_machine *m = &l->m;
     const struct vram_param *p = &m->tree->params[i];
-    const struct vram_scope *scope = &m->tree->scopes[p->scope];
+    l->run->requires_grad[i] = trains(l, p);
+    l->run->dtype[i] = (uint8_t)held_dtype(l->s, p);
+    if (l->run->requires_grad[i])
+        l->run->trainable += vram_param_whole(p);
+    if (p->absent)
+        return;
     m->scope = p->scope;
     int64_t words[1] = {(int64_t)p->packed};
     const int64_t *dims = p->packed ? words : p->dims;
@@ -34,14 +47,7 @@ static void load_one(struct vram_loop *l, uint32_t i)
     vram_set_category(m, x, p->buffer ? VRAM_CAT_BUFFER : VRAM_CAT_PARAMETER);
     if (x->storage)
         m->events->storages[x->storage->id].param = i;
-    x->requires_grad = !p->buffer && !p->packed && !p->original &&
-                       vram_dtype_is_float((enum vram_dtype)x->dtype) &&
-                       (p->adapter || (vram_setup_mode(l->s, scope->component) == VRAM_TRAIN_FULL &&
-                                       (!l->may_train || l->may_train[p->scope])));
-    l->run->requires_grad[i] = x->requires_grad;
-    l->run->dtype[i] = x->dtype;
-    if (x->requires_grad)
-        l->run->trainable += p->elements;
+    x->requires_grad = l->run->requires_grad[i];
     m->params[i] = x;
     if (l->strategy.row && l->strategy.row->load && !p->buffer)
         l->strategy.row->load(&l->strategy, i);
@@ -91,6 +97,9 @@ static bool *pass_over(struct vram_loop *l)
     return out;
 }
 
+/* A card that is not named has as many multiprocessors as the one of the recordings, an H100. */
+enum { RECORDED_SMS = 132 };
+
 static void prepare(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
@@ -100,8 +109,12 @@ static void prepare(struct vram_loop *l)
     m->card = s->card;
     m->workspaces = true;
     m->attention = s->attention;
+    m->shared_sequence = s->cp > 1;
     m->sm = s->gpu ? s->gpu->sm : 0;
-    m->checkpointing = s->checkpointing;
+    m->sms = s->gpu && s->gpu->sms ? s->gpu->sms : RECORDED_SMS;
+    m->checkpointing = s->checkpointing && !s->selective;
+    m->selective = s->selective;
+    m->core_attention = vram_machine_sym(m, "attention");
     m->offload_inputs = s->offload_inputs;
     if (s->checkpointing && s->checkpoint_every > 1 && m->tree->known)
         m->passed_over = pass_over(l);
@@ -110,7 +123,7 @@ static void prepare(struct vram_loop *l)
     m->ncheckpointed = s->ntrain;
     if (m->tree->known) {
         l->top = &m->program->classes.at[m->tree->scopes[0].cls];
-        m->input_grads = s->checkpointing && s->mode == VRAM_MODE_TRAIN &&
+        m->input_grads = m->checkpointing && s->mode == VRAM_MODE_TRAIN &&
                          (main_input_is_ids(l) || any_lora(s));
     }
     m->params = vram_machine_alloc(m, m->tree->nparams, sizeof(struct vram_handle *));
@@ -198,15 +211,41 @@ static int64_t image_tokens(struct vram_loop *l)
     return out.u.i;
 }
 
+/* Pictures that have no room in the sequence, but would have it as one tile each: who counts tiles calls them
+ * images.  Read the other way no model runs the batch. */
+static bool read_as_tiles(struct vram_loop *l, struct vram_setup *setup)
+{
+    int64_t one;
+    if (vram_plan_given(setup->plan, VRAM_KEY_TILES))
+        return false;
+    setup->one_tile = true;
+    one = image_tokens(l);
+    setup->one_tile = one > 0 && one <= setup->seq / setup->images;
+    return setup->one_tile;
+}
+
 /* A sequence should have room for its pictures; the reference runs do not look at the ids. */
 static void decide_seq(struct vram_loop *l, struct vram_setup *setup)
 {
     int64_t one = image_tokens(l), all;
     char text[32];
+    if (setup->cp > 1 && (setup->images || setup->seq % (2 * setup->cp)))
+        vram_throw(&l->m, VRAM_E_ARGUMENT,
+                   setup->images ? "cp=%lld: a sequence with pictures is not split between ranks"
+                                 : "cp=%lld: the sequence must be a multiple of twice as many positions",
+                   (long long)setup->cp);
     if (__builtin_mul_overflow(one, setup->images, &all) || all > INT32_MAX)
         vram_throw(&l->m, VRAM_E_ARGUMENT, "images=%lld of %lld positions each are too many",
                    (long long)setup->images, (long long)one);
     if (setup->text_tokens == VRAM_PLAN_UNSET) {
+        if (setup->seq < all && setup->card && read_as_tiles(l, setup)) {
+            if (vram_find(l->m.cx, VRAM_F_SETTING_READ_AS, "images",
+                          "images=%lld is read as so many tiles: as pictures of %lld positions each they have no "
+                          "room in seq=%lld (tiles=N says how many a picture has)",
+                          (long long)setup->images, (long long)one, (long long)setup->seq))
+                vram_throw_memory(&l->m);
+            return;
+        }
         if (setup->seq < all && setup->card &&
             vram_find(l->m.cx, VRAM_F_SEQ_SHORT, "seq",
                       "seq=%lld has no room for images=%lld of %lld positions each: the real model "
@@ -245,6 +284,9 @@ static int report_kernels(const struct vram_loop *l)
 {
     const struct vram_setup *s = l->s;
     const char *asked = vram_plan_text(s->plan, VRAM_KEY_ATTENTION), *why = NULL;
+    if (s->selective && !l->m.selected)
+        VRAM_TRY(vram_find(l->m.cx, VRAM_F_SETTING_UNUSED, "checkpointing",
+                           "checkpointing=selective has no effect: attention is no part of its own in this model"));
     bool efficient = l->m.kernels & 1u << VRAM_KERNEL_EFFICIENT;
     bool math = l->m.kernels & 1u << VRAM_KERNEL_MATH;
     enum vram_dtype compute = s->autocast != VRAM_DT_NONE ? s->autocast : s->dtype;

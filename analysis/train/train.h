@@ -43,6 +43,7 @@ struct vram_setup {
     int steps;
     int64_t micro_batch, accumulation, seq, images;
     int64_t text_tokens;      /* given instead of seq, which follows when the run begins; or unset */
+    bool one_tile; /* each of the images is a tile */
     bool has_image_size;
     int64_t image_height, image_width;
     enum vram_dtype dtype;    /* of weights; a parameter's own fixed dtype wins */
@@ -53,10 +54,13 @@ struct vram_setup {
     const uint8_t *train;     /* enum vram_train_mode by component sym */
     uint32_t ntrain;
     bool *checkpointed;       /* by component sym */
-    bool checkpointing, reentrant, offload_inputs;
+    bool checkpointing, selective, reentrant, offload_inputs;
     int64_t checkpoint_every; /* layers; 1 = each */
     bool eager, padded, card;
+    bool compiled;            /* compile=on or kernels=unsloth */
+    bool fused, fused_loss;   /* kernels=: modules are patched; the loss is, too, when nothing is said */
     enum vram_attention attention;
+    bool flash_package; /* code that calls the flash-attn package itself does so */
     const char *loss, *logits;
     int64_t kv_tokens;        /* inference: positions in the cache at the end; 0 = no cache */
     const struct vram_optimizer_row *optimizer;
@@ -66,9 +70,15 @@ struct vram_setup {
     int transformers, torch;  /* versions whose rules hold: 2009 = 2.9 */
     const struct vram_strategy_row *strategy;
     int64_t ranks;            /* data-parallel GPUs that share one copy */
+    int64_t tp;               /* ranks that split every layer */
+    int64_t cp;               /* ranks that share a sequence */
+    int64_t ep;               /* ranks that have different experts */
+    int64_t pp, stage;        /* stages of a pipeline, and the one that is followed */
     enum vram_offload offload;
+    bool host_optimizer, host_gradients; /* without a strategy: states, and gradients as they come */
     int64_t lora_rank;
     double lora_dropout;
+    bool dora;
     enum vram_dtype lora_dtype; /* VRAM_DT_NONE = of the base weight */
     const struct vram_packing *packing; /* how matrices of Linears are held; NULL = plainly */
     const struct vram_gpu_row *gpu;

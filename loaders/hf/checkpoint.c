@@ -10,6 +10,7 @@
 
 #include "hf/config.h"
 #include "hf/defaults.h"
+#include "hf/timm.h"
 
 void vram_loading_finish(struct vram_loading *l) { vram_buffer_free(&l->buffer); }
 
@@ -41,6 +42,7 @@ static int understand(struct vram_loading *l)
     struct vram_cx *cx = l->cx;
     if (!l->config)
         return VRAM_OK;
+    VRAM_TRY(vram_timm_config(cx, l->config_name, l->config));
     const struct vram_config *type = vram_config_get_text(cx, l->config, "model_type");
     char subject[300];
     if (type && type->type != VRAM_CONFIG_STRING && type->type != VRAM_CONFIG_NULL)
@@ -55,6 +57,7 @@ static int understand(struct vram_loading *l)
     l->naming = vram_naming_find(cx, l->config);
     if (l->naming && l->naming->decoder)
         VRAM_TRY(vram_original_config(l));
+    VRAM_TRY(vram_derive_labels_of_text(cx, l->config));
     const char *name = l->naming ? l->naming->config_class
                                  : vram_config_text(cx, l->config, "model_type", "");
     const struct vram_class *class = vram_class_find(name);

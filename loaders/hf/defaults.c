@@ -386,6 +386,7 @@ static const struct vram_class classes[] = {
     {"smolvlm", idefics3, smolvlm_parts, false, NULL, NULL},
     {"smolvlm_vision", idefics3_vision, NULL, true, NULL, NULL},
     {"vit", vit, NULL, true, vram_derive_vit, NULL},
+    {"deit", vit, NULL, true, vram_derive_vit, NULL},
     {"whisper", whisper, NULL, false, NULL, NULL},
     {NULL, NULL, NULL, false, NULL, NULL},
 };

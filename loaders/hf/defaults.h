@@ -74,6 +74,8 @@ int vram_derive_gemma(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_head_dim(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_siglip_text(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_labels(struct vram_cx *cx, struct vram_config *v); /* num_labels */
+/* the same for a root that names labels or a head that has them */
+int vram_derive_labels_of_text(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_vit(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava(struct vram_cx *cx, struct vram_config *v);
 int vram_derive_llava_next(struct vram_cx *cx, struct vram_config *v);

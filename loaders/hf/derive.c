@@ -102,6 +102,12 @@ int vram_derive_labels(struct vram_cx *cx, struct vram_config *v)
     return vram_config_set_int(cx, v, "num_labels", n, VRAM_ORIGIN_DERIVED);
 }
 
+int vram_derive_labels_of_text(struct vram_cx *cx, struct vram_config *v)
+{
+    bool names = vram_config_get_text(cx, v, "id2label") != NULL;
+    return names ? vram_derive_labels(cx, v) : VRAM_OK;
+}
+
 int vram_derive_vit(struct vram_cx *cx, struct vram_config *v)
 {
     VRAM_TRY(quotient(cx, v, "pooler_output_size", "hidden_size", NULL));

@@ -49,6 +49,7 @@ static const struct vram_rename text_only[] = {{"text_model.", ""}, {NULL, NULL}
 
 static const struct vram_rename vit[] = {VIT("vit."), {NULL, NULL}};
 static const struct vram_rename vit_alone[] = {VIT(""), {NULL, NULL}};
+static const struct vram_rename deit[] = {VIT("deit."), {NULL, NULL}};
 static const struct vram_rename dinov2[] = {
     VIT_LAYER("dinov2.encoder.layer.#", "dinov2.encoder.layer.#"), {NULL, NULL}};
 static const struct vram_rename dinov2_alone[] = {
@@ -203,6 +204,8 @@ static const struct vram_naming rows[] = {
      NULL, NULL},
     {"Dinov2Model", "dinov2", " dinov2 ", " Dinov2Model ", dinov2_alone, NULL, NULL},
     {"ViTForImageClassification", "vit", " vit ", " ViTForImageClassification ", vit, NULL, NULL},
+    {"DeiTForImageClassification", "deit", " deit ", " DeiTForImageClassification ", deit, NULL, NULL},
+    {"DeiTModel", "deit", " deit ", " DeiTModel ", vit_alone, NULL, NULL},
     {"ViTModel", "vit", " vit ", " ViTModel ", vit_alone, NULL, NULL},
     {"Qwen2VLForConditionalGeneration", "qwen2_vl", " qwen2_vl ",
      " Qwen2VLForConditionalGeneration ", qwen_vl, NULL, NULL},

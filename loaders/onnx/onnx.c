@@ -108,24 +108,53 @@ static int load_source(struct vram_cx *cx, const struct vram_folder *folder, con
     return rc;
 }
 
-int vram_onnx_load(struct vram_cx *cx, const char *path, struct vram_onnx *out)
+/* A file of ONNX's textual syntax, whole. */
+static int load_text(struct vram_cx *cx, const struct vram_source *source, struct vram_onnx *out)
+{
+    if (source->size > cx->limits->template_bytes)
+        return vram_fail(cx, VRAM_E_LIMIT, VRAM_NO_OFFSET, "a text of more than %llu bytes",
+                         (unsigned long long)cx->limits->template_bytes);
+    char *text = vram_arena_array(cx->arena, (size_t)source->size + 1, 1);
+    if (!text)
+        return vram_fail_memory(cx);
+    VRAM_TRY(vram_source_read(cx, source, 0, text, (size_t)source->size));
+    return vram_onnx_load_text(cx, source->name, text, (size_t)source->size, out);
+}
+
+bool vram_onnx_is_text(const char *path)
+{
+    static const char suffix[] = ".onnxtxt";
+    size_t n = strlen(path), length = sizeof suffix - 1;
+    return n > length && !memcmp(path + n - length, suffix, length);
+}
+
+int vram_onnx_source(struct vram_cx *cx, const char *path, struct vram_folder *in, struct vram_source *out)
 {
     size_t n;
     const char *name = vram_path_last(path, &n);
     char *bare = vram_arena_strndup(cx->arena, name, n);
     char *parent = vram_arena_strndup(cx->arena, path, (size_t)(name - path));
     struct vram_folder folder;
-    struct vram_source source;
     enum vram_presence presence;
     if (!bare || !parent)
         return vram_fail_memory(cx);
     VRAM_TRY(vram_folder_open(cx, *parent ? parent : ".", "", &folder));
-    VRAM_TRY(vram_source_open_given(cx, &folder, bare, &source, &presence));
+    VRAM_TRY(vram_source_open_given(cx, &folder, bare, out, &presence));
     if (presence != VRAM_PRESENT) {
-        vram_where(cx, "%s", source.name);
+        vram_where(cx, "%s", out->name);
         return vram_fail(cx, VRAM_E_NOTFOUND, VRAM_NO_OFFSET, "there is no such file");
     }
-    int rc = load_source(cx, &folder, &source, out);
+    if (in)
+        *in = folder;
+    return VRAM_OK;
+}
+
+int vram_onnx_load(struct vram_cx *cx, const char *path, struct vram_onnx *out)
+{
+    struct vram_folder folder;
+    struct vram_source source;
+    VRAM_TRY(vram_onnx_source(cx, path, &folder, &source));
+    int rc = vram_onnx_is_text(path) ? load_text(cx, &source, out) : load_source(cx, &folder, &source, out);
     vram_source_close(&source);
     return rc;
 }

@@ -13,10 +13,16 @@
 
 #include "base/cx.h"
 #include "ir/graph.h"
+#include "source.h"
 
-/* A file that the user named; gzip'd ones are unpacked as they are read.  Everything in *out lives in
+/* A file that the user named; gzip'd ones are unpacked as they are read, one named .onnxtxt is text.  Everything in *out lives in
  * cx's arena and symbols. */
 int vram_onnx_load(struct vram_cx *cx, const char *path, struct vram_onnx *out);
+
+/* Is it named .onnxtxt? */
+bool vram_onnx_is_text(const char *path);
+/* The file itself, and its folder (may be NULL); the caller closes it. */
+int vram_onnx_source(struct vram_cx *cx, const char *path, struct vram_folder *in, struct vram_source *out);
 
 /* The same from memory; name is for messages.  External data are not looked for. */
 int vram_onnx_load_block(struct vram_cx *cx, const char *name, const void *bytes, size_t n,

@@ -2,8 +2,9 @@
  *
  * Expressions of the template language, by recursive descent with a nesting limit.
  */
-#include "text/parser.h"
+#include <string.h>
 
+#include "text/parser.h"
 #include "base/vec.h"
 #include "ir/dtype.h"
 #include "plan/settings.h"
@@ -150,10 +151,17 @@ static int record(struct vram_parser *p, uint32_t *out)
     return vram_parse_node(p, out, node);
 }
 
+/* A key of the plan; kernels.PART asks whose code runs a part of the module. */
+static bool known_setting(const char *key)
+{
+    const char *rest;
+    int row = vram_setting_find(key, &rest);
+    return (row >= 0 && !*rest) || !strncmp(key, "kernels.", 8);
+}
+
 /* setting(checkpointing.reentrant): the key is not an expression */
 static int setting(struct vram_parser *p, struct vram_node *node)
 {
-    const char *rest;
     bool more;
     VRAM_TRY(vram_parse_next(p));
     VRAM_TRY(vram_parse_expect(p, "("));
@@ -171,8 +179,7 @@ static int setting(struct vram_parser *p, struct vram_node *node)
     if (node->a == VRAM_SYM_NONE)
         return vram_fail_memory(p->cx);
     const char *key = vram_sym_text(p->cx->syms, node->a);
-    int row = vram_setting_find(key, &rest);
-    if (row < 0 || *rest)
+    if (!known_setting(key))
         return vram_lexer_fail_at(&p->lex, line, column, "there is no setting '%s'", key);
     node->kind = VRAM_N_SETTING;
     return vram_parse_expect(p, ")");

@@ -53,26 +53,38 @@ static int rename_line(struct vram_parser *p, struct vram_family *f)
     return VRAM_OK;
 }
 
+/* parallel STYLE "ENDS": how modules whose paths end so are split over ranks */
+static int parallel_line(struct vram_parser *p, struct vram_family *f)
+{
+    struct vram_parallel r;
+    VRAM_TRY(vram_parse_name(p, &r.style));
+    VRAM_TRY(text(p, &r.ends));
+    f->nparallels++;
+    if (!vram_vec_push(&p->program->parallels, p->cx->arena, r))
+        return vram_fail_memory(p->cx);
+    return VRAM_OK;
+}
+
 /* The indented lines below a family, if there are any. */
 static int family_body(struct vram_parser *p, struct vram_family *f)
 {
-    bool taken;
     f->defaults = (uint32_t)p->program->defaults.n;
     f->renamings = (uint32_t)p->program->renamings.n;
+    f->parallels = (uint32_t)p->program->parallels.n;
     p->nlocals = 0;
     if (p->lex.token != VRAM_T_INDENT)
         return VRAM_OK;
     VRAM_TRY(vram_parse_next(p));
     while (p->lex.token != VRAM_T_DEDENT) {
-        VRAM_TRY(vram_parse_take_name(p, "default", &taken));
-        if (taken) {
-            VRAM_TRY(default_line(p, f));
-        } else {
-            VRAM_TRY(vram_parse_take_name(p, "rename", &taken));
-            if (!taken)
-                return vram_lexer_fail(&p->lex, "expected 'default' or 'rename'");
-            VRAM_TRY(rename_line(p, f));
-        }
+        int (*read)(struct vram_parser *p, struct vram_family *f) =
+            vram_parse_is_name(p, "default")    ? default_line
+            : vram_parse_is_name(p, "rename")   ? rename_line
+            : vram_parse_is_name(p, "parallel") ? parallel_line
+                                                : NULL;
+        if (!read)
+            return vram_lexer_fail(&p->lex, "expected 'default', 'rename' or 'parallel'");
+        VRAM_TRY(vram_parse_next(p));
+        VRAM_TRY(read(p, f));
         VRAM_TRY(vram_parse_end_line(p));
     }
     return vram_parse_next(p);

@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "handles.h"
+#include "onnx/fill.h"
 #include "onnx/infer.h"
 #include "onnx/onnx.h"
 
@@ -303,4 +304,93 @@ void vram_shapes_claim(const vram_shapes *s, size_t i, vram_claim_view *view)
 {
     const struct vram_claim *c = &s->claims[i];
     COPY(view, .value = c->value - 1, .says = c->says, .is = c->is, .wrong = c->kind == VRAM_CLAIM_WRONG);
+}
+
+/* ---- a copy with what was found ------------------------------------------------------------ */
+
+struct filling {
+    struct vram_cx *cx;
+    const struct vram_shapes *s;
+    struct vram_text_memory bytes; /* the declarations */
+    size_t n;
+};
+
+/* A tensor that a node of the main graph makes, of which the file says nothing and the pass something. */
+static bool is_open(const struct vram_shapes *s, uint32_t value)
+{
+    const struct vram_onnx_value *v = &s->graph->model.values.at[value];
+    const struct vram_info *info = &s->inference.at[value];
+    const char *name = vram_sym_text(&s->syms, v->name);
+    return v->role == VRAM_ONNX_MADE && v->graph == 1 && !v->type && info->kind == VRAM_ONNX_TENSOR && info->dtype &&
+           info->ranked && *name && !strstr(name, "\xc0\x80"); /* what stands for a NUL */
+}
+
+static int declare(struct filling *f, uint32_t value)
+{
+    const struct vram_info *info = &f->s->inference.at[value];
+    const struct vram_dims *dims = f->s->inference.dims;
+    struct vram_cx *cx = f->cx;
+    int64_t *sizes = vram_arena_array(cx->arena, info->rank, sizeof *sizes);
+    const char **texts = vram_arena_array(cx->arena, info->rank, sizeof *texts);
+    struct vram_onnx_declaration d = {.name = vram_sym_text(&f->s->syms, f->s->graph->model.values.at[value].name),
+                                      .dtype = info->dtype, .rank = info->rank, .sizes = sizes, .texts = texts};
+    unsigned char *bytes;
+    size_t n;
+    if (!sizes || !texts)
+        return vram_fail_memory(cx);
+    for (uint32_t k = 0; k < info->rank; k++) {
+        struct vram_text_memory memory = {0};
+        struct vram_text text;
+        sizes[k] = -1;
+        texts[k] = "";
+        if (!info->dims[k] || vram_dim_is_int(dims, info->dims[k], &sizes[k]))
+            continue;
+        vram_text_init(&text, vram_text_memory_write, &memory);
+        vram_dim_print(dims, info->dims[k], &text);
+        texts[k] = vram_text_flush(&text) ? NULL : vram_arena_strndup(cx->arena, memory.at, memory.n);
+        free(memory.at);
+        if (!texts[k])
+            return vram_fail_memory(cx);
+    }
+    VRAM_TRY(vram_onnx_declare(cx, &d, &bytes, &n));
+    f->n++;
+    return vram_text_memory_write(&f->bytes, (const char *)bytes, n) ? vram_fail_memory(cx) : VRAM_OK;
+}
+
+static int write_copy(const struct filling *f, const struct vram_onnx_room *at, vram_write_fn write, vram_copy_fn copy,
+                      void *ctx)
+{
+    unsigned char head[VRAM_ONNX_HEAD];
+    size_t n = vram_onnx_graph_head(head, at->end - at->body + f->bytes.n);
+    bool refused = copy(ctx, 0, at->key) || write(ctx, (const char *)head, n) ||
+                   copy(ctx, at->body, at->end - at->body) || (f->bytes.n && write(ctx, f->bytes.at, f->bytes.n)) ||
+                   copy(ctx, at->end, at->file - at->end);
+    return refused ? vram_fail(f->cx, VRAM_E_CANCELED, VRAM_NO_OFFSET, "the copy could not be written") : VRAM_OK;
+}
+
+int vram_shapes_fill(const vram_shapes *s, vram_write_fn write, vram_copy_fn copy, void *ctx, size_t *declared,
+                     vram_error *error)
+{
+    vram_error local;
+    struct vram_arena scratch;
+    struct vram_syms syms;
+    struct vram_onnx_room place;
+    error = begin_error(error, &local);
+    vram_arena_init(&scratch, s->arena.cap);
+    struct vram_cx cx = {&scratch, &syms, &s->graph->limits, NULL, error};
+    struct filling f = {.cx = &cx, .s = s};
+    int code = vram_syms_init(&syms, &scratch) ? vram_fail_memory(&cx) : VRAM_OK;
+    code = code ? code : vram_onnx_find_place(&cx, s->graph->path, &place);
+    for (uint32_t i = 1; i < s->inference.n && !code; i++)
+        if (is_open(s, i)) {
+            struct vram_arena_mark mark = vram_arena_mark(&scratch);
+            code = declare(&f, i);
+            vram_arena_rewind(&scratch, mark);
+        }
+    code = code ? code : write_copy(&f, &place, write, copy, ctx);
+    if (!code && declared)
+        *declared = f.n;
+    free(f.bytes.at);
+    vram_arena_finish(&scratch);
+    return code;
 }

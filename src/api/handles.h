@@ -53,6 +53,8 @@ struct vram_report {
     const char *peak_phase, *peak_owner;
     uint64_t parameters_total;
     int verdict;
+    vram_rank_view *ranks; /* all that differ; NULL = not asked for */
+    size_t nranks;
     uint32_t *phase_made, *phase_gone; /* by storage: number of the phase; gone: UINT32_MAX = never */
     uint8_t *category_at_peak;
 };

@@ -92,8 +92,9 @@ static int link_replacements(struct vram_cx *cx, struct vram_model *m,
                              const struct vram_linker *linker)
 {
     static const char *const names[] = {"LoraLinear", "LoraLinear4bit", "LoraLinear8bitLt", "Linear", "Linear4bit",
-                                        "Linear8bitLt", "PackedLinear", "Dropout"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                                        "Linear8bitLt", "PackedLinear", "Dropout", "DoraLinearLayer", "Parallel"};
+    size_t n = sizeof names / sizeof *names - !m->program.parallels.n; /* the last is for families with plans */
+    for (size_t i = 0; i < n; i++) {
         vram_sym name = vram_sym_of(cx->syms, names[i]);
         int code = linker->require(linker->ctx, cx, &m->program, name);
         if (code && code != VRAM_E_NOTFOUND)
@@ -131,6 +132,9 @@ static int open_model(struct vram_cx *cx, struct vram_model *m, const char *path
     source->dir = o ? o->templates_dir : NULL;
     struct vram_linker linker = {vram_templates_require, source, vram_op_find};
     VRAM_TRY(vram_load(cx, path, &load, &m->checkpoint));
+    m->checkpoint.task = o && o->task ? vram_arena_strndup(cx->arena, o->task, strlen(o->task)) : NULL;
+    if (o && o->task && !m->checkpoint.task)
+        return vram_fail_memory(cx);
     VRAM_TRY(vram_templates_begin(cx, &m->program, source));
     VRAM_TRY(vram_tree_build(cx, &m->program, &linker, &m->checkpoint, &m->tree));
     if (m->tree.known)

@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "handles.h"
+#include "train/cut.h"
 
 /* Findings of the model come first; they are shared, not copied. */
 static int inherit_findings(struct vram_cx *cx, const struct vram_model *model)
@@ -44,10 +45,32 @@ static void order(vram_range *x)
     x->high = high > x->expected ? high : x->expected;
 }
 
+static uint64_t more_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Of compiled code eager code is the upper bound: the run is made again without the rule. */
+static int bound_compiled(struct vram_cx *cx, const struct vram_allocator_row *a, struct vram_report *r)
+{
+    struct vram_setup eager = r->setup;
+    struct vram_run run;
+    struct vram_replay bounds[3], *high = &r->replay[VRAM_HIGH];
+    struct vram_cx quiet = *cx; /* its findings are said already */
+    if (!eager.compiled)
+        return VRAM_OK;
+    quiet.findings = NULL;
+    eager.compiled = false;
+    VRAM_TRY(vram_run(&quiet, &r->tree, &eager, &run));
+    VRAM_TRY(vram_replay_bounds(&quiet, a, run.events, bounds));
+    high->allocated = more_of(high->allocated, bounds[VRAM_HIGH].allocated);
+    high->reserved = more_of(high->reserved, bounds[VRAM_HIGH].reserved);
+    high->varied = more_of(high->varied, bounds[VRAM_HIGH].varied);
+    return VRAM_OK;
+}
+
 /* The same events with every uncertain one at its low, expected and high size. */
 static int replay(struct vram_cx *cx, struct vram_report *r)
 {
     VRAM_TRY(vram_replay_bounds(cx, r->setup.allocator, r->run.events, r->replay));
+    VRAM_TRY(bound_compiled(cx, r->setup.allocator, r));
     VRAM_TRY(vram_replay_phases(cx, r->run.events, &r->phases));
     r->allocated = (vram_range){r->replay[0].allocated, r->replay[1].allocated,
                                 r->replay[2].allocated};
@@ -96,9 +119,10 @@ static void device(struct vram_report *r)
         add(&more, "context", 1);
     }
     add(&more, "context-kernels", 1);
-    if (s->ranks > 1 && s->strategy->communicators) {
+    uint64_t groups = (s->ranks > 1 ? (uint64_t)s->strategy->communicators : 0) + (s->tp > 1) + (s->pp > 1) + (s->cp > 1);
+    if (groups) {
         add(&more, "nccl-first", 1);
-        add(&more, "nccl-further", (uint64_t)s->strategy->communicators - 1);
+        add(&more, "nccl-further", groups - 1);
     }
     if (s->deepspeed)
         add(&more, "deepspeed-ops", 1);
@@ -257,19 +281,101 @@ static int run(struct vram_cx *cx, struct vram_report *r)
                                                         : cannot(cx, r, VRAM_F_CANNOT_RUN);
 }
 
+/* ---- ranks that differ ---------------------------------------------------------------------- */
+
+/* The plan with another value of a setting, by itself; *out is freed by the caller. */
+static int with(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan, const char *key,
+                uint64_t value, vram_report **out)
+{
+    vram_plan *own = NULL;
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    int code = vram_plan_copy(&own, plan, cx->error);
+    code = code ? code : vram_plan_set(own, key, text, cx->error);
+    code = code ? code : vram_predict(out, model, own, cx->error);
+    vram_plan_free(own);
+    return code;
+}
+
+/* A report of its own for one rank; its figures are kept. */
+static int one_rank(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan, uint64_t rank,
+                    vram_rank_view *out)
+{
+    vram_report *r = NULL;
+    VRAM_TRY(with(cx, model, plan, "rank", rank, &r));
+    *out = (vram_rank_view){.size = sizeof *out, .rank = rank, .stage = (uint64_t)r->setup.stage,
+                            .allocated = r->allocated, .reserved = r->reserved, .device = r->device,
+                            .phase = vram_arena_strndup(cx->arena, r->peak_phase, strlen(r->peak_phase))};
+    vram_report_free(r);
+    return out->phase ? VRAM_OK : vram_fail_memory(cx);
+}
+
+/* The rank that needs most becomes the plan's; with rank=all the others are told, too. */
+static int find_worst(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan,
+                      struct vram_report *r)
+{
+    struct vram_setup *s = &r->setup;
+    size_t n = (size_t)s->pp, worst = 0;
+    char text[24];
+    if (s->pp < 2 || vram_plan_int(plan, VRAM_KEY_RANK) >= 0)
+        return VRAM_OK;
+    vram_rank_view *ranks = vram_arena_array(cx->arena, n, sizeof *ranks);
+    if (!ranks)
+        return vram_fail_memory(cx);
+    for (size_t i = 0; i < n; i++) {
+        VRAM_TRY(one_rank(cx, model, plan, i * (uint64_t)s->tp, &ranks[i]));
+        if (ranks[i].allocated.expected > ranks[worst].allocated.expected)
+            worst = i;
+    }
+    s->stage = (int64_t)worst;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)ranks[worst].rank);
+    for (size_t i = 0; i < s->resolved.n; i++)
+        if (!strcmp(s->resolved.at[i].key, "rank"))
+            s->resolved.at[i].value = vram_arena_strndup(cx->arena, text, strlen(text));
+    if (vram_plan_is(plan, VRAM_KEY_RANK, "all")) {
+        r->ranks = ranks;
+        r->nranks = n;
+    }
+    return VRAM_OK;
+}
+
+/* When all tokens choose this rank's experts it receives what all ranks send. */
+static int crowded(struct vram_cx *cx, const vram_model *model, const struct vram_plan *plan, struct vram_report *r)
+{
+    const struct vram_setup *s = &r->setup;
+    vram_report *worst = NULL;
+    if (s->ep < 2 || s->mode != VRAM_MODE_TRAIN || !r->known || vram_plan_given(plan, VRAM_KEY_EP_LOAD))
+        return VRAM_OK;
+    VRAM_TRY(with(cx, model, plan, "ep_load", (uint64_t)s->ep, &worst));
+    r->allocated.high = worst->allocated.high > r->allocated.high ? worst->allocated.high : r->allocated.high;
+    r->reserved.high = worst->reserved.high > r->reserved.high ? worst->reserved.high : r->reserved.high;
+    r->device.high = worst->device.high > r->device.high ? worst->device.high : r->device.high;
+    vram_report_free(worst);
+    return VRAM_OK;
+}
+
+static int adapt(struct vram_cx *cx, const vram_model *model, struct vram_report *r)
+{
+    if (r->setup.graph) {
+        r->tree = model->tree;
+        return VRAM_OK;
+    }
+    VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
+    return vram_cut_model(cx, &r->tree, &r->setup);
+}
+
 int vram_predict_into(struct vram_cx *cx, const struct vram_model *model,
                       const struct vram_plan *plan, struct vram_report *r)
 {
     uint64_t bytes;
     VRAM_TRY(inherit_findings(cx, model));
     VRAM_TRY((model->checkpoint.onnx ? vram_setup_graph : vram_setup_resolve)(cx, plan, &model->tree, &r->setup));
+    VRAM_TRY(find_worst(cx, model, plan, r));
     VRAM_TRY(inherit_files(cx, plan, &r->setup));
-    if (r->setup.graph)
-        r->tree = model->tree;
-    else
-        VRAM_TRY(vram_adapt(cx, &model->tree, &r->setup, &r->tree));
+    VRAM_TRY(adapt(cx, model, r));
     vram_tree_count(&r->tree, 0, &r->parameters_total, &bytes);
     VRAM_TRY(run(cx, r));
+    VRAM_TRY(crowded(cx, model, plan, r));
     VRAM_TRY(vram_setup_unused(cx, &r->setup, r->run.asked));
     judge(r);
     return assumptions(cx, r);

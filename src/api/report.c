@@ -62,6 +62,15 @@ void vram_report_phase(const vram_report *r, size_t i, vram_phase_view *view)
          .end = r->phases[i].end);
 }
 
+size_t vram_report_rank_count(const vram_report *r) { return r->nranks; }
+
+void vram_report_rank(const vram_report *r, size_t i, vram_rank_view *view)
+{
+    size_t size = view->size;
+    vram_view_copy(view, size, &r->ranks[i], sizeof r->ranks[i]);
+    view->size = size;
+}
+
 size_t vram_report_setting_count(const vram_report *r) { return r->setup.resolved.n; }
 
 void vram_report_setting(const vram_report *r, size_t i, vram_report_setting_view *view)

@@ -104,6 +104,27 @@ static void peak(struct vram_text *t, const vram_report_view *v)
     vram_text_puts(t, "},\n");
 }
 
+static void ranks(struct vram_text *t, const vram_report *r)
+{
+    size_t n = vram_report_rank_count(r);
+    if (!n)
+        return;
+    vram_text_puts(t, " \"ranks\": [");
+    for (size_t i = 0; i < n; i++) {
+        vram_rank_view k = {.size = sizeof k};
+        vram_report_rank(r, i, &k);
+        vram_text_puts(t, i ? ",\n  {" : "\n  {");
+        number(t, "rank", k.rank, true);
+        number(t, "stage", k.stage, true);
+        range(t, "allocated", k.allocated);
+        range(t, "reserved", k.reserved);
+        range(t, "device", k.device);
+        text(t, "phase", k.phase, false);
+        vram_text_puts(t, "}");
+    }
+    vram_text_puts(t, "],\n");
+}
+
 static void phases(struct vram_text *t, const vram_report *r)
 {
     size_t n = vram_report_phase_count(r);
@@ -230,6 +251,7 @@ int vram_report_json(const vram_report *r, vram_write_fn write, void *ctx, vram_
     model(&t, r, &v);
     plan(&t, r);
     peak(&t, &v);
+    ranks(&t, r);
     phases(&t, r);
     factors(&t, &v);
     components(&t, r);

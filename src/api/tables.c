@@ -20,6 +20,7 @@
 #include "loaders.h"
 #include "machine/machine.h"
 #include "models/embedded.h"
+#include "onnx/infer.h"
 #include "plan/settings.h"
 #include "settings/tables.h"
 #include "tables/tables.h"
@@ -27,7 +28,7 @@
 
 /* ---- text made once ------------------------------------------------------------------------ */
 
-enum { MOST_GPUS = 512, MOST_CONSTANTS = 256, MOST_FAMILIES = 512, MOST_OPTIMIZERS = 128 };
+enum { MOST_GPUS = 512, MOST_CONSTANTS = 256, MOST_FAMILIES = 512, MOST_OPTIMIZERS = 128, MOST_VERSIONS = 64 };
 enum { GPU_GIB, GPU_SM, GPU_CONTEXT, GPU_BYTES, GPU_SMS, GPU_TEXTS };
 
 static struct {
@@ -37,6 +38,7 @@ static struct {
     const char *constants[MOST_CONSTANTS][3];
     const char *bits[VRAM_DT_COUNT];
     const char *optimizers[MOST_OPTIMIZERS][2];
+    const char *versions[MOST_VERSIONS];
     struct { const char *type, *base, *causal, *file; } families[MOST_FAMILIES];
     size_t nfamilies;
 } made;
@@ -129,6 +131,8 @@ static void make(void)
     make_families();
     for (int i = 0; i < VRAM_DT_COUNT; i++)
         made.bits[i] = text("%d", vram_dtypes[i].bits);
+    for (int i = 0; i < MOST_VERSIONS; i++)
+        made.versions[i] = text("%d", i);
 }
 
 static void make_once(void)
@@ -210,6 +214,16 @@ static const char *op_cell(size_t row, size_t column)
         return NULL;
     const struct vram_op_row *o = vram_op_row_at((uint32_t)row);
     return CELL(o->name, o->params, o->allocates, o->saves, o->autocast, o->source);
+}
+
+static const char *const onnx_columns[] = {"name", "domain", "since", "note", NULL};
+static const char *onnx_cell(size_t row, size_t column)
+{
+    struct vram_onnx_op_row o;
+    if (!vram_onnx_op_listed(row, &o))
+        return NULL;
+    return CELL(o.name, *o.domain ? o.domain : "ai.onnx", made.versions[o.since < MOST_VERSIONS ? o.since : 0],
+                o.note ? o.note : "");
 }
 
 static const char *const optimizer_columns[] = {"name",    "states", "temporaries",
@@ -295,6 +309,7 @@ static const struct table {
     {"strategies", "what strategy= adds", help_columns, strategy_cell},
     {"allocators", "models of memory allocators for allocator=", help_columns, allocator_cell},
     {"ops", "kernels of the machine: what they allocate and keep", op_columns, op_cell},
+    {"onnx-ops", "operators of ONNX graphs whose shapes are known", onnx_columns, onnx_cell},
     {"dtypes", "element types and their names elsewhere", dtype_columns, dtype_cell},
     {"constants", "memory outside the tensors, with its source", constant_columns, constant_cell},
     {"findings", "everything that an answer may remark", finding_columns, finding_cell},

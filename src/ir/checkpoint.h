@@ -47,6 +47,7 @@ struct vram_checkpoint {
     struct vram_config *config; /* root object; NULL when there is no config.json */
     const char *family;         /* model_type or "" */
     const char *class_name;     /* top class of the framework, or "" when no row knows it */
+    const char *task;           /* "classify": a head of another purpose than the files name; NULL */
     struct vram_file *files;
     uint32_t nfiles;
     struct vram_tensor *tensors; /* in order of files and headers */

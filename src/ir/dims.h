@@ -101,6 +101,8 @@ vram_dim vram_dim_solve(struct vram_dims *dims, vram_dim a, vram_dim symbol, vra
 void vram_dim_print(const struct vram_dims *dims, vram_dim a, struct vram_text *out);
 /* The same as a string in the arena; NULL when out of memory. */
 const char *vram_dim_text(const struct vram_dims *dims, vram_dim a);
+/* A name that needs no backquotes: letters, digits, _ and ., no digit first. */
+bool vram_dim_is_name(const char *text, size_t n);
 /* A dim_param as people and exporters write it: "2", "batch", "past + 1", "(((height - 1)//8)) + 1",
  * "floor(a/2)", "8//batch".  What does not parse is one symbol of that name, whole. */
 vram_dim vram_dim_parse(struct vram_dims *dims, const char *text, size_t n);

@@ -293,7 +293,7 @@ vram_dim vram_dim_parse(struct vram_dims *dims, const char *text, size_t n)
         n--;
     text += from;
     n -= from;
-    vram_dim a = dim_is_identifier(text, n) || !n ? VRAM_DIM_UNKNOWN : read(dims, text, n);
+    vram_dim a = vram_dim_is_name(text, n) || !n ? VRAM_DIM_UNKNOWN : read(dims, text, n);
     if (dims->broken != VRAM_DIM_NO_MEMORY)
         dims->broken = before;
     return a ? a : vram_dim_symbol(dims, vram_sym_add(dims->syms, text, n, 1));

@@ -7,7 +7,7 @@
 
 #include "ir/dims_table.h"
 
-bool dim_is_identifier(const char *text, size_t n)
+bool vram_dim_is_name(const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char c = text[i];
@@ -21,7 +21,7 @@ bool dim_is_identifier(const char *text, size_t n)
 static void name(const struct vram_dims *dims, vram_sym sym, struct vram_text *out)
 {
     const char *text = vram_sym_text(dims->syms, sym);
-    if (dim_is_identifier(text, strlen(text))) {
+    if (vram_dim_is_name(text, strlen(text))) {
         vram_text_puts(out, text);
         return;
     }
@@ -177,7 +177,7 @@ const char *vram_dim_text(const struct vram_dims *dims, vram_dim a)
     vram_sym sym;
     if (a && !dim_small(a) && vram_dim_is_symbol(dims, a, &sym)) {
         const char *text = vram_sym_text(dims->syms, sym);
-        if (dim_is_identifier(text, strlen(text)))
+        if (vram_dim_is_name(text, strlen(text)))
             return text;
     }
     vram_text_init(&out, keep, &sink);

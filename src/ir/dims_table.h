@@ -109,9 +109,6 @@ const struct dim_atom *dim_alone(const struct vram_dims *dims, vram_dim a);
 int64_t dim_constant(const struct vram_dims *dims, vram_dim a);
 vram_dim dim_broken(struct vram_dims *dims, enum vram_dim_broken why);
 
-/* dims_print.c: a name that needs no backquotes */
-bool dim_is_identifier(const char *text, size_t n);
-
 /* dims_range.c */
 struct dim_range dim_range_of(const struct vram_dims *dims, vram_dim a);
 struct dim_range dim_range_mul(struct dim_range a, struct dim_range b);

@@ -29,6 +29,8 @@ struct vram_scope {
     struct vram_config *config;
     bool input_embedding; /* what get_input_embeddings() of a model finds */
     bool part;            /* its declaration, and not its parent's, says the component */
+    bool absent;          /* of another pipeline stage: hands on what it is given */
+    uint32_t split;       /* 1 + function that runs around its forward in a split model; 0 = none */
 };
 
 struct vram_param {
@@ -48,6 +50,9 @@ struct vram_param {
     bool original;     /* what PEFT has copied; the copy trains */
     uint64_t packed;   /* held in so many elements of `fixed`, never trained; 0 = as dims say */
     const int64_t *dims;
+    bool absent;       /* of another pipeline stage */
+    uint8_t mesh;      /* of ranks, on which it is a DTensor, split or not; 0 = on none */
+    uint64_t whole;    /* elements before it was split over ranks; 0 = it is not */
     uint64_t elements;
     uint64_t bytes;    /* in dtype */
 };
@@ -74,6 +79,12 @@ struct vram_tree {
     bool corrected;    /* shapes and config disagree somewhere */
     enum vram_dtype dtype; /* of the model as stored: config's, else the first float tensor's */
 };
+
+/* Elements of the parameter in the model, be it split over ranks. */
+static inline uint64_t vram_param_whole(const struct vram_param *p)
+{
+    return p->whole ? p->whole : p->elements;
+}
 
 /* Elements and bytes of a scope and all below, tied weights once, buffers not counted. */
 void vram_tree_count(const struct vram_tree *tree, uint32_t scope, uint64_t *elements,

@@ -303,6 +303,11 @@ static void family(struct vram_printer *p, const struct vram_family *f)
         vram_text_printf(p->out, "rename \"%s\" to \"%s\"", name_of(p, r->from),
                          name_of(p, r->to));
     }
+    for (uint32_t i = 0; i < f->nparallels; i++) {
+        const struct vram_parallel *r = &p->g->parallels.at[f->parallels + i];
+        line(p);
+        vram_text_printf(p->out, "parallel %s \"%s\"", name_of(p, r->style), name_of(p, r->ends));
+    }
     p->depth--;
 }
 

@@ -158,6 +158,10 @@ struct vram_default {
 struct vram_renaming {
     vram_sym from, to;       /* beginnings of names */
 };
+struct vram_parallel {
+    vram_sym style;          /* how they are split over ranks (docs/templates.md) */
+    vram_sym ends;           /* of paths of modules or parameters, apart by spaces */
+};
 
 /* `family llama: LlamaModel, LlamaForCausalLM`: model_type → classes by purpose */
 struct vram_family {
@@ -169,6 +173,7 @@ struct vram_family {
     uint32_t line;
     uint32_t defaults, ndefaults;   /* in defaults[] */
     uint32_t renamings, nrenamings; /* in renamings[] */
+    uint32_t parallels, nparallels; /* in parallels[] */
 };
 
 #define VRAM_GROW(type)                                                                            \
@@ -191,6 +196,7 @@ struct vram_program {
     VRAM_GROW(uint32_t) family_by_type; /* by sym: 1 + the first family of that model_type */
     VRAM_GROW(struct vram_default) defaults;
     VRAM_GROW(struct vram_renaming) renamings;
+    VRAM_GROW(struct vram_parallel) parallels;
     VRAM_GROW(const char *) files;
     VRAM_GROW(uint32_t) first_nodes; /* by file: its nodes are from here to the next file's */
     uint16_t own_files;  /* the first so many are the user's: they hide later definitions */

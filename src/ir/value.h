@@ -36,7 +36,7 @@ enum vram_value_kind {
 
 struct vram_value {
     uint8_t kind;
-    bool method;  /* FUNC: bound to scope `tag` */
+    bool method;  /* FUNC: bound to scope `tag`; MODULE: its forward alone, without what is around it */
     uint32_t tag; /* INT: 1 + index of its origin (tree.c), 0 = none; FUNC: scope */
     union {
         int64_t i; /* INT, BOOL, DTYPE, STRING (sym), PARAM, MODULE, MODULES, CLASS, FUNC, OP */

@@ -29,7 +29,7 @@ if "--oracle" in sys.argv:
     del sys.argv[at:at + 2]
 os.environ.setdefault("ORACLE_BUILD", os.path.join(os.environ.get("TMPDIR", "/tmp"), "oracle-build"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, ORACLE)
+sys.path[:0] = [ORACLE, os.path.join(HERE, "..", "diff")]
 
 import fakecuda  # noqa: E402
 import torch  # noqa: E402
@@ -99,7 +99,16 @@ OPS = {
     "select": lambda x, dim, i: x.select(dim, i),
     "unsqueeze": lambda x, dim: x.unsqueeze(dim), "squeeze": lambda x, dim: x.squeeze(dim),
     "expand": lambda x, *s: x.expand(sizes(s[0], s[1:])),
-    "pad": lambda x, dim, n: F.pad(x, (0, 0) * (x.dim() - 1 - dim % x.dim()) + (0, n)),
+    "pad": lambda x, dim, n, dim2=None, n2=0: F.pad(x, sum(
+        ((0, n if d == dim % x.dim() else n2 if dim2 is not None and d == dim2 % x.dim() else 0)
+         for d in reversed(range(min(dim % x.dim(), x.dim() if dim2 is None else dim2 % x.dim()), x.dim()))), ())),
+    "batch_norm": lambda x, w, b, mean, var: F.batch_norm(x, mean, var, w, b, training=True),
+    "max_pool": lambda x, n, step, padding=0: F.max_pool2d(x, n, step, padding),
+    "average_all": lambda x: F.adaptive_avg_pool2d(x, 1),
+    "roll": lambda x, dims: torch.roll(x, (1,) * dims, tuple(range(dims))),
+    "relu_": lambda x: F.relu(x, inplace=True), "silu_": lambda x: F.silu(x, inplace=True),
+    "hardswish_": lambda x: F.hardswish(x, inplace=True), "hardtanh_": lambda x: F.hardtanh(x, 0.0, 6.0, inplace=True),
+    "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid,
     "unbind": lambda x, dim=0: x.unbind(dim),
     "split": lambda x, parts, dim: x.split(parts, dim),
     "linear": lambda x, w, b=None: F.linear(x, w, b),
@@ -132,7 +141,7 @@ OPS = {
     "strided": lambda x, shape, strides: x.as_strided(shape, strides),
     "shape": lambda x: tuple(x.shape), "dtype": lambda x: x.dtype, "numel": lambda x: x.numel(),
     "is_list": lambda x=None: isinstance(x, (list, tuple)), "kv_cache": lambda: [0], "len": len,
-    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse,
+    "floor": math.floor, "ceil": math.ceil, "sqrt": math.sqrt, "error": refuse, "refuse": refuse,
     "true": True, "false": False, "none": None, **DTYPES,
 }
 
@@ -177,31 +186,6 @@ class Packed(torch.autograd.Function):
         return torch.matmul(g, unpacked().to(g.dtype)), None, None, None, None
 
 
-class Liger(torch.autograd.Function):
-    """What liger-kernel's LigerFusedLinearCrossEntropyFunction makes and keeps, kernels left out."""
-
-    @staticmethod
-    @torch.amp.custom_fwd(device_type="cuda")
-    def forward(ctx, x, w):
-        if torch.is_autocast_enabled():
-            x, w = x.to(torch.get_autocast_dtype("cuda")), w.to(torch.get_autocast_dtype("cuda"))
-        n, v, h = x.shape[0], w.shape[0], x.shape[1]
-        more = -(-v // h)
-        chunk = min(n, 1 << (-(-n // more) - 1).bit_length())
-        gx, gw = torch.zeros_like(x), torch.zeros_like(w) if ctx.needs_input_grad[1] else None
-        each = torch.zeros(n, device=x.device)
-        mask = torch.zeros(n, dtype=torch.bool, device=x.device)
-        logits = torch.empty(chunk, v, dtype=x.dtype, device=x.device)
-        del logits
-        ctx.save_for_backward(gx, gw)
-        return each.sum()
-
-    @staticmethod
-    def backward(ctx, g):
-        gx, gw = ctx.saved_tensors
-        return gx, gw
-
-
 class Cut(torch.autograd.Function):
     """The same of cut-cross-entropy."""
 
@@ -218,9 +202,179 @@ class Cut(torch.autograd.Function):
                 torch.empty_like(w) if ctx.needs_input_grad[1] else None, None)
 
 
-OPS["liger_loss"], OPS["cut_loss"] = Liger.apply, Cut.apply
+class Compiled(torch.autograd.Function):
+    """A loss as the min-cut partitioner cuts it: the logits and two numbers a row are kept."""
+
+    @staticmethod
+    def forward(ctx, x, target):
+        rows = [torch.empty(x.shape[0], device=x.device) for _ in range(2)]
+        ctx.save_for_backward(x, target, *rows)
+        return torch.empty((), device=x.device)
+
+    @staticmethod
+    def backward(ctx, g):
+        return torch.empty_like(ctx.saved_tensors[0]), None
+
+
+OPS["compiled_loss"] = Compiled.apply
+
+
+def liger(name, *args):
+    """liger-kernel's own functions; their kernels are not launched."""
+    import variants
+
+    variants.without_launches()
+    from liger_kernel import ops
+
+    return getattr(ops, name).apply(*args)
+
+
+OPS["cut_loss"] = Cut.apply
+OPS["liger_loss"] = lambda x, w, target: liger(
+    "LigerFusedLinearCrossEntropyFunction", x, w, target, None, None, -100, 0.0, 0.0, "sum")[0]
+OPS["liger_rms_norm"] = lambda x, w, in_place=True: liger("LigerRMSNormFunction", x, w, 1e-6, 0.0, "llama", in_place)
+OPS["liger_layer_norm"] = lambda x, w, b: liger("LigerLayerNormFunction", x, w, b, 1e-6)
+OPS["liger_glu"] = lambda gate, up: liger("LigerSiLUMulFunction", gate, up)
+OPS["liger_rope"] = lambda q, k, cos, sin: liger("LigerRopeFunction", q, k, cos, sin)
 OPS["packed_linear"] = lambda x, outputs, keeps=False, constants=0, dtype=None: Packed.apply(
     x, outputs, keeps, constants, dtype)
+
+
+# ---- ranks of a mesh: DTensor's own redistribution in torch's "fake" group, which copies nothing.  With
+# real tensors: fake ones make another when a collective is waited for.
+
+MESHES = {}
+
+
+def mesh_of(ranks):
+    """Made before a case runs: a mesh has small tensors of its own."""
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    if not MESHES:
+        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+        MESHES.update((n, DeviceMesh("cpu", list(range(n)))) for n in (2, 4))
+    return MESHES[ranks]
+
+
+def redistributed(x, ranks, before, after, shape=None):
+    import torch.distributed.tensor as t
+    place = {"partial": t.Partial(), "whole": t.Replicate(), "last": t.Shard(x.dim() - 1), "rows": t.Shard(0)}
+    mesh = mesh_of(ranks)
+    more = {} if shape is None else {"shape": shape, "stride": torch.empty(shape, device="meta").stride()}
+    y = t.DTensor.from_local(x, mesh, [place[before]], run_check=False, **more)
+    return y.redistribute(mesh, [place[after]]).to_local()
+
+
+class AsPartial(torch.autograd.Function):
+    """DTensor does so inside an op only: addmm with a partial product and a whole bias, which is divided
+    (Partial._partition_value)."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return torch.empty_like(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+def reduced_gradient(x):
+    """The input of a product with a part of a weight: its gradient is partial."""
+    from torch.distributed.tensor import DTensor, Partial, Replicate
+    y = DTensor.from_local(x, mesh_of(2), [Replicate()], run_check=False)
+    return y.to_local(grad_placements=[Partial()])
+
+
+def in_place(x, forward):
+    from transformers.distributed.parallel_utils import _AllReduceBackward, _AllReduceForward
+    mesh = mesh_of(2)
+    return (_AllReduceForward if forward else _AllReduceBackward).apply(x, mesh.get_group())
+
+
+def gather_last(x, ranks, width=None):
+    shape = (*x.shape[:-1], width or x.shape[-1] * ranks)
+    return redistributed(x, ranks, "last", "whole", shape)
+
+
+OPS["all_reduce"] = lambda x: redistributed(x, 2, "partial", "whole")
+OPS["as_partial"] = lambda x: AsPartial.apply(x)
+OPS["all_reduce_gradient"] = lambda x: reduced_gradient(x)
+OPS["all_reduce_"], OPS["all_reduce_gradient_"] = (lambda x: in_place(x, True)), (lambda x: in_place(x, False))
+OPS["gather_last"] = gather_last
+def all_to_all(x, rows):
+    from torch.distributed._functional_collectives import all_to_all_single_autograd
+    from transformers.distributed.parallel_utils import _WaitTensor
+    out = all_to_all_single_autograd(x, [rows - rows // 2, rows // 2], [len(x) - len(x) // 2, len(x) // 2],
+                                     mesh_of(2).get_group())
+    return _WaitTensor.apply(out)
+
+
+def put_rows(x, places):
+    out = torch.empty_like(x)
+    out[places] = x
+    return out
+
+
+def flash_block(query, key, value, is_causal, **_):
+    """What the flash kernel makes, without a card."""
+    b, h, s, _ = query.shape
+    return (torch.empty_like(query.transpose(1, 2), memory_format=torch.contiguous_format).transpose(1, 2),
+            torch.empty(b, h, s, device=query.device), None, None, s, s,
+            torch.empty(2, dtype=torch.uint64, device=query.device),
+            torch.empty((), dtype=torch.uint64, device=query.device), None)
+
+
+def flash_block_backward(query, key, value, **_):
+    return tuple(torch.empty_like(x.transpose(1, 2), memory_format=torch.contiguous_format).transpose(1, 2)
+                 for x in (query, key, value))
+
+
+class Exchange:
+    """Collectives without another fake tensor for the wait."""
+    AsyncCollectiveTensor = type("Never", (), {})
+
+    @staticmethod
+    def all_gather_tensor(x, gather_dim, group):
+        return x.new_empty(x.numel() * torch.distributed.get_world_size(group))
+
+    @staticmethod
+    def permute_tensor(x, places, group):
+        return torch.empty_like(x)
+
+
+def ring():
+    """torch's module, as the last rank sees it."""
+    from torch.distributed.tensor.experimental import _attention
+    _attention.dist.get_rank = lambda group=None: torch.distributed.get_world_size(group) - 1
+    _attention.ft_c = Exchange
+    return _attention
+
+
+class Ring(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, q, k, v, ranks):
+        group = mesh_of(ranks).get_group()
+        out, lse, *rest = ring()._templated_ring_attention(group, 2, flash_block, q, k, v, is_causal=True)
+        ctx.group = group
+        ctx.save_for_backward(k, q, v, lse, out, rest[4], rest[5])
+        return out
+
+    @staticmethod
+    def backward(ctx, g):
+        k, q, v, lse, out, *_ = ctx.saved_tensors
+        gradients = ring()._templated_ring_attention_backward(
+            ctx.group, 2, flash_block_backward, grad_out=g, grad_out_name="grad_out", query=q, key=k, value=v,
+            out=out, logsumexp=lse, is_causal=True)
+        return (*gradients[:3], None)
+
+
+OPS["ring_attention"] = Ring.apply
+OPS["all_to_all"], OPS["put_rows"] = all_to_all, put_rows
+OPS["split_rows"] = lambda x, ranks: redistributed(x, ranks, "whole", "rows")
+OPS["gather_rows"] = lambda x, ranks: redistributed(x, ranks, "rows", "whole")
+OPS["masked_fill_"] = lambda x, mask: x.masked_fill_(mask, 0.5)
+OPS["split_last"] = lambda x, ranks: redistributed(x, ranks, "whole", "last")
 
 
 # ---- a case ----------------------------------------------------------------------------------------
@@ -310,6 +464,7 @@ class Real:
 
     def __enter__(self):
         DEVICE[0] = "cpu"
+        mesh_of(2)
         return self
 
     def __exit__(self, *error):

@@ -300,6 +300,7 @@ static int whole(struct run *r)
     r->m.grad = true;
     r->m.training = !r->c->eval;
     r->m.card = r->c->card;
+    r->m.sms = 132;
     r->m.attention = r->c->attention;
     make_operands(r);
     size_t from = r->events.n;

@@ -17,7 +17,7 @@ FAMILIES = {"llava", "llava_next", "llava-original", "paligemma", "llama", "mist
             "qwen2_5_vl", "internvl", "idefics3", "smolvlm", "llava_onevision",
             "gemma3", "gemma3_text", "mistral3", "whisper", "qwen2_audio", "mllama", "blip-2",
             "gemma2", "gpt2", "gpt_neox", "opt", "phi3", "mixtral",
-            "qwen3_moe", "falcon", "bert", "t5", "roberta", "deepseek_v2"}
+            "qwen3_moe", "falcon", "bert", "t5", "roberta", "deepseek_v2", "qwen", "internvl_chat", "chatglm"}
 # The index adds these to its four columns.
 COLUMN = {"vision": "vision_params", "projector": "projector_params", "decoder": "decoder_params",
           "lm_head": "decoder_params", "encoder": "decoder_params", "head": "decoder_params",
@@ -44,8 +44,7 @@ def rows():
     with open(shared("checkpoints", "index.csv"), newline="") as f:
         for row in csv.DictReader(f):
             wanted = (row["family"] in FAMILIES and not row["folder"].startswith("_") and
-                      not row["quantised"] and not row["adapter"] and "@lmms-lab" not in row["folder"]
-                      and "paligemma2" not in row["folder"])
+                      not row["quantised"] and not row["adapter"] and "@lmms-lab" not in row["folder"])
             if wanted:
                 yield row
 

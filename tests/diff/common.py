@@ -76,9 +76,21 @@ def settings(plan):
     if plan.get("modules"):
         out.append("train.modules=" + plan["modules"])
     if plan.get("modules_to_save"):
-        out.append("lora.modules_to_save=" + plan["modules_to_save"])
+        names = plan["modules_to_save"]
+        out.append("lora.modules_to_save=" + (names if isinstance(names, str) else ",".join(names)))
+    if plan.get("rank_pattern"):
+        out.append("lora.rank_pattern=" + ",".join("%s=%d" % pair for pair in plan["rank_pattern"].items()))
+    if plan.get("dora"):
+        out.append("lora.dora=on")
+    if plan.get("bias"):
+        out.append("lora.bias=" + plan["bias"].replace("_", "-"))
+    if plan.get("selective"):
+        out.append("checkpointing=selective")
+    if plan.get("kernels"):
+        out.append("kernels=" + plan["kernels"])
     if plan.get("weights"):
         out.append("weights=" + plan["weights"])
+    out += plan.get("more", [])
     if plan.get("new_tokens"):
         out.append("new_tokens=%d" % plan["new_tokens"])
     elif plan["mode"] == "infer":

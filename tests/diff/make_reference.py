@@ -26,6 +26,7 @@ from common import shared
 sys.path.insert(0, shared("oracle"))
 import oracle  # noqa: E402 (its folder is known only now)
 import tiny  # noqa: E402
+import variants  # noqa: E402
 
 FAMILIES = """llava-1.5-7b llava-next-mistral-7b paligemma-3b-224 llama-2-7b llama-3-8b llama-3.2-1b
 mistral-7b qwen2-7b qwen2.5-0.5b qwen3 gemma-2b gemma2-2b gpt2 phi-2 pythia-1b opt-1.3b
@@ -97,7 +98,7 @@ INPUTS = {
 PARTS = ("vision", "audio", "projector", "decoder")
 HEADED = ("vit", "dinov2")
 GENERATE = """llama mistral qwen2 qwen3 gemma llava llava_next gemma3_text gemma3 internvl gemma2 phi phi3 gpt2 gptj gpt_neox opt falcon bloom mpt granite olmo olmo2 starcoder2 stablelm cohere mixtral qwen2_moe qwen3_moe idefics3 smolvlm
-llava_onevision mistral3 vipllava""".split()
+llava_onevision mistral3 vipllava qwen2_vl qwen2_5_vl gpt_neo""".split()
 
 
 def inputs_of(config):
@@ -129,6 +130,8 @@ def configs(out_folder):
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference")
     for path in glob.glob(here + "/*-*-*.json") + glob.glob(out_folder + "/*-*-*.json"):
         name = re.sub(r"-\d+-\d+\.json$", "", os.path.basename(path))
+        if name.endswith(".json"):  # a run that was not drawn
+            continue
         if name not in out:
             out[name] = json.load(open(path))["config"]
     out.update(small.SMALL)
@@ -220,6 +223,20 @@ def packed(make_model, weights):
     return run
 
 
+def labelled(Builder):
+    """The oracle's batches, with one label a row where a sequence is classified."""
+    class Labelled(Builder):
+        def text(self):
+            made = super().text() if "ForSequenceClassification" not in type(self.model).__name__ else None
+            if made is None:
+                zeros = sys.modules[Builder.__module__].cuda
+                made = {"input_ids": zeros(self.batch, self.seq), "labels": zeros(self.batch),
+                        "attention_mask": zeros(self.batch, self.seq)}
+                self.unused = [] if self.masked else ["attention_mask"]
+            return made
+    return Labelled
+
+
 def draw_training(rng, config, inputs, head=True):
     modes = ["full", "frozen", "lora"]
     if "images" in inputs:
@@ -294,37 +311,59 @@ def compact(source, target, without=None):
             out.write((text + "\n").encode())
 
 
+# keys of a plan that the oracle does not know
+OURS = ("new_tokens", "weights", "kernels", "selective", "dora", "bias", "modules_to_save", "rank_pattern")
+
+
+def record(config, plan, to):
+    """One run; a plan that the framework itself refuses leaves no files."""
+    more = {key: plan.pop(key) for key in OURS if plan.get(key)}
+    new_tokens = more.get("new_tokens", 0)
+    work = to + ".config.tmp"
+    json.dump(config, open(work, "w"))
+    if "weights" in more:
+        oracle.make_model = packed(oracle.make_model, more["weights"])
+    if new_tokens:
+        oracle.infer = generate(new_tokens)
+    variants.careful_sums()
+    try:
+        if "kernels" in more:
+            getattr(variants, more["kernels"])()
+        if "selective" in more:
+            variants.selective()
+        adapters = {key: more[key] for key in ("dora", "bias", "modules_to_save", "rank_pattern") if key in more}
+        if adapters:
+            variants.adapters(**adapters)
+        result = oracle.execute(work, dict(plan), to + ".tmp.gz")
+        json.dump({"config": config, "plan": dict(result["plan"], **more)}, open(to + ".json", "w"))
+        without = "labels" if new_tokens else "" if os.path.basename(to).startswith("tower") else None
+        compact(to + ".tmp.gz", to + ".events.gz", without=without)
+        os.remove(to + ".tmp.gz")
+        print(os.path.basename(to), flush=True)
+    except Exception as error:
+        print(os.path.basename(to), "refused:", repr(error)[:200], flush=True)
+    finally:
+        os.remove(work)
+
+
 def main():
     seed, seconds, out = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
     every = configs(out)
     names = sys.argv[4:] or list(every)
     every.update(small.USERS)
     rng, end, made = random.Random(seed), time.time() + seconds, 0
-    forward_once, make_model = oracle.infer, oracle.make_model
+    import inputs as builders
+    builders.Builder = labelled(builders.Builder)
     os.makedirs(out, exist_ok=True)
-    work = os.path.join(out, "config.tmp.json")
     while time.time() < end:
         name = rng.choice(names)
         plan = draw(rng, name, every[name])
         made += 1
-        to = os.path.join(out, "%s-%d-%03d" % (name, seed, made))
-        json.dump(every[name], open(work, "w"))
-        new_tokens, weights = plan.pop("new_tokens", 0), plan.pop("weights", None)
-        oracle.make_model = packed(make_model, weights) if weights else make_model
-        oracle.infer = generate(new_tokens) if new_tokens else forward_once
-        try:
-            result = oracle.execute(work, dict(plan), to + ".tmp.gz")
-        except Exception as error:  # a plan that the framework itself refuses
-            print(os.path.basename(to), "refused:", repr(error)[:200], flush=True)
-            continue
-        plan = dict(result["plan"], **({"new_tokens": new_tokens} if new_tokens else {}),
-                    **({"weights": weights} if weights else {}))
-        json.dump({"config": every[name], "plan": plan}, open(to + ".json", "w"))
-        compact(to + ".tmp.gz", to + ".events.gz",
-                without="labels" if new_tokens else "" if "tower" in name else None)
-        os.remove(to + ".tmp.gz")
-        print(os.path.basename(to), flush=True)
-    os.remove(work)
+        child = os.fork()  # what is patched in the framework dies with it
+        if not child:
+            record(every[name], plan, os.path.join(out, "%s-%d-%03d" % (name, seed, made)))
+            os._exit(0)
+        os.waitpid(child, 0)
 
 
 if __name__ == "__main__":

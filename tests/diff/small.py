@@ -17,6 +17,11 @@ USERS = {
 }
 
 SMALL = {
+    "gpt-neo": config("gpt_neo", "GPTNeoForCausalLM", num_layers=2, num_heads=4, max_position_embeddings=128,
+                      window_size=20, attention_types=[[["global", "local"], 1]]),
+    "gpt-neo-dropout": config("gpt_neo", "GPTNeoForCausalLM", num_layers=2, num_heads=4,
+                              max_position_embeddings=128, attention_types=[[["global"], 2]],
+                              embed_dropout=0.1, resid_dropout=0.1, attention_dropout=0.1),
     "cohere": config("cohere", "CohereForCausalLM", num_key_value_heads=2),
     "cohere-norms": config("cohere", "CohereForCausalLM", use_qk_norm=True, attention_bias=True,
                            tie_word_embeddings=False, attention_dropout=0.1),

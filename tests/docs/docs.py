@@ -1,30 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs.py BUILD_DIR [--update]: documents are true.
+"""docs.py BUILD_DIR [--update] [--no-programs]: documents are true.
 
-Commands in ```console blocks of README.md and docs/*.md are run and must print what stands there
-(--update writes it); pictures made by the command must be what it makes; links must lead somewhere;
+Commands in ```console blocks of README.md, docs/ and docs/guides are run and must print what stands there
+(--update writes it); those of other programs, too, with vramcast, its library and its Python package at hand (not with
+--no-programs, nor where the program or cffi is missing); pictures made by the command must be what it makes; links must lead somewhere;
 every folder of sources has a README; every setting and command is known to the documents that list
 them; the tables of keys in docs/settings.md are the library's; the C example compiles.
 """
+import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "pack"))
+from common import package  # noqa: E402
+
 PICTURES = {"docs/timeline.svg": "predict build/fixtures/llava-1.5-7b-hf micro_batch=8 seq=2048 "
             "strategy=zero2 gpus=8 gpu=a100-80g checkpointing=all train.vision=frozen --format svg"}
-ROOTS = ["src", "loaders", "analysis", "tools", "tests", "fixtures", "proto"]
+ROOTS = ["src", "loaders", "analysis", "tools", "tests", "fixtures", "proto", "packaging", "python", "examples"]
+NEEDS = {"sh": ["sh"], "cc": ["cc", "pkg-config"], "python3": [], "build": []}  # first words that are run, what they need
 
 
 def documents():
     yield "README.md"
     yield "CONTRIBUTING.md"
-    for name in sorted(os.listdir(os.path.join(ROOT, "docs"))):
-        if name.endswith(".md"):
-            yield "docs/" + name
+    for folder in ("docs", "docs/guides"):
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith(".md"):
+                yield folder + "/" + name
 
 
 def run(build, words):
@@ -35,6 +43,29 @@ def run(build, words):
     return done.stdout + done.stderr
 
 
+def program(build, line):
+    """Another program's command, by the shell; None where it cannot be run."""
+    needs = NEEDS.get(line.split()[0].split("/")[0])
+    if "--no-programs" in sys.argv or needs is None or any(not shutil.which(n) for n in needs):
+        return None
+    if "python3" in line and importlib.util.find_spec("cffi") is None:
+        return None
+    api = os.path.join(build, "src", "api")
+    env = dict(os.environ, PATH=os.path.join(build, "tools") + os.pathsep + os.environ["PATH"], LD_LIBRARY_PATH=api,
+               PKG_CONFIG_PATH=os.path.join(build, "meson-uninstalled"))
+    with tempfile.TemporaryDirectory() as folder:
+        if "python3" in line:
+            env.update(package(build, folder))
+        done = subprocess.run(["sh", "-c", re.sub(r"(?<![\w./])build/", build + "/", line)], cwd=ROOT, env=env,
+                              capture_output=True, text=True)
+    return (done.stdout + done.stderr).replace(build + "/", "build/")
+
+
+def answer(build, line):
+    words = line.split()
+    return run(build, words[1:]) if words[0] == "vramcast" else program(build, line)
+
+
 def console(build, path, update):
     text = open(os.path.join(ROOT, path)).read()
     wrong = []
@@ -42,11 +73,11 @@ def console(build, path, update):
     def check(match):
         out = []
         for part in re.split(r"(?m)^(?=\$ )", match.group(1)):
-            if not part.startswith("$ vramcast "):
+            command, _, shown = part.partition("\n")
+            real = answer(build, command[2:]) if part.startswith("$ ") else None
+            if real is None:
                 out.append(part)
                 continue
-            command, _, shown = part.partition("\n")
-            real = run(build, command.split()[2:])
             whole = shown.rstrip("\n")
             cut = whole.endswith("\n…") or whole == "…"
             expected = real.rstrip("\n")
@@ -55,7 +86,7 @@ def console(build, path, update):
                 expected = "\n".join(expected.splitlines()[:n] + ["…"])
             if whole != expected:
                 wrong.append("%s: output of %s" % (path, command))
-            out.append(command + "\n" + expected + "\n")
+            out.append(command + "\n" + expected + ("\n" if expected else ""))
         return "```console\n" + "".join(out) + "```"
 
     new = re.sub(r"```console\n(.*?)```", check, text, flags=re.S)

@@ -198,8 +198,8 @@ static int build(struct vram_cx *cx, struct vram_program *program, const struct 
     if (stored)
         VRAM_TRY(tensors(cx, &c));
     VRAM_TRY(vram_tree_build(cx, program, linker, &c, tree));
-    static const char *const names[] = {"LoraLinear", "Linear", "Dropout"};
-    for (int i = 0; i < 3 && tree->known; i++) {
+    static const char *const names[] = {"LoraLinear", "Linear", "Dropout", "DoraLinearLayer"};
+    for (int i = 0; i < 4 && tree->known; i++) {
         vram_sym name = vram_sym_of(cx->syms, names[i]);
         require(linker->ctx, cx, program, name);
         uint32_t cls = vram_program_class(program, name);

@@ -178,6 +178,23 @@ def shards(command, config, plan, r):
         assert many <= few, "8 cards hold %d, 2 hold %d" % (many, few)
 
 
+def split(command, config, plan, r):
+    """More ranks that split every layer hold less; a stage holds less than the model."""
+    if plan.get("strategy") != "none" or plan.get("train.decoder") == "lora" or "mode" in plan:
+        return
+    if plan.get("optimizer") in ("galore-adamw", "muon"):
+        return
+    try:
+        one, two = (model_state(command, config, dict(plan, tp=n)) for n in ("1", "2"))
+        assert two <= one, "tp=2 holds %d, the whole model %d" % (two, one)
+        more = dict(plan, pp="2", accumulation="4", **{"rank": "all"})
+        r = report(command, config, more)
+        worst = max(k["allocated"]["expected"] for k in r["ranks"])
+        assert worst == r["peak"]["allocated"]["expected"], "the rank that is reported is not the worst"
+    except Refused:
+        pass
+
+
 def host(command, config, plan, r):
     meter = r["peak"].get("host")
     moved = plan.get("offload") == "params" or any(c["parameters"]["trainable"] for c in r["components"])
@@ -197,7 +214,7 @@ def again(command, config, plan, r):
             os.environ.pop(key) if value is None else os.environ.update({key: value})
 
 
-PROPERTIES = [sums, meters, verdict, lifetimes, frozen, batch, steps, stages, shards, host, again]
+PROPERTIES = [sums, meters, verdict, lifetimes, frozen, batch, steps, stages, shards, split, host, again]
 
 
 def main():

@@ -91,7 +91,7 @@ static void range(struct json *j, const char *key, const vram_range *r)
     json_close(j);
 }
 
-static void advice_json(struct json *j, const struct advice *a)
+void advice_json(struct json *j, const struct advice *a)
 {
     json_open(j, NULL, '{', true);
     json_open(j, "changes", '{', true);
@@ -100,6 +100,7 @@ static void advice_json(struct json *j, const struct advice *a)
     json_close(j);
     json_number(j, "saves", a->saved);
     json_number(j, "device", a->trial.device.expected);
+    json_text(j, "result", verdict_word(&a->trial));
     json_open(j, "price", '[', true);
     for (size_t k = 0; k < 2 && a->price[k]; k++)
         json_text(j, NULL, a->price[k]);

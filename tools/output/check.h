@@ -31,6 +31,9 @@ struct check_row {
 };
 extern const struct check_row check_outputs[]; /* name NULL ends them */
 
+/* One piece of advice: the changes, what they save, the device bytes and the verdict with them, the price. */
+struct json;
+void advice_json(struct json *j, const struct advice *a);
 /* "fits", "tight", "does-not-fit", "cannot-tell" */
 const char *verdict_word(const struct trial *trial);
 

@@ -137,22 +137,6 @@ static void limit_json(struct json *j, const struct fit_limit *f)
     json_close(j);
 }
 
-static void advice_json(struct json *j, const struct advice *a)
-{
-    json_open(j, NULL, '{', true);
-    json_open(j, "changes", '{', true);
-    for (size_t k = 0; k < a->n; k++)
-        json_text(j, a->keys[k], a->values[k]);
-    json_close(j);
-    json_number(j, "saves", a->saved);
-    trial_json(j, "at", &a->trial);
-    json_open(j, "price", '[', true);
-    for (size_t k = 0; k < 2 && a->price[k]; k++)
-        json_text(j, NULL, a->price[k]);
-    json_close(j);
-    json_close(j);
-}
-
 void fit_json(struct page *page, const struct fitted *f)
 {
     struct json j = {.page = page};

@@ -56,8 +56,15 @@ static void verdict(const struct sheet *s)
     const char *kept = s->sum                        ? ", by the sum over modules"
                        : strtod(headroom, NULL) > 0 ? ", headroom kept free"
                                                     : "";
-    const char *gpus = setting(s, "gpus");
-    bool many = strcmp(gpus, "1") != 0;
+    static const char *const counts[] = {"gpus", "tp", "pp"};
+    unsigned long long all = 1;
+    char gpus[24];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        unsigned long long n = strtoull(setting(s, counts[i]), NULL, 10);
+        all *= n ? n : 1;
+    }
+    snprintf(gpus, sizeof gpus, "%llu", all);
+    bool many = all > 1;
     scale_text(s->scale, room, c);
     snprintf(text, sizeof text, "%s %s on %s%.20s%s%s; gpu=NAME gives a verdict",
              scale_text(s->scale, v->device.expected, a), unit, many ? "each of " : "",
@@ -293,6 +300,23 @@ static void settings_of_files(const struct sheet *s)
     }
 }
 
+/* Ranks that differ, with rank=all. */
+static void ranks(const struct sheet *s)
+{
+    const char *label = "ranks";
+    for (size_t i = 0; i < vram_report_rank_count(s->p->report); i++) {
+        char line[200], figure[UNITS_TEXT];
+        vram_rank_view v = {.size = sizeof v};
+        vram_report_rank(s->p->report, i, &v);
+        snprintf(line, sizeof line, "rank %llu, stage %llu: %s %s allocated, highest in %.60s",
+                 (unsigned long long)v.rank, (unsigned long long)v.stage,
+                 scale_text(s->scale, v.allocated.expected, figure), s->scale.name, v.phase);
+        sheet_label(s->page, label);
+        page_paragraph(s->page, OUTPUT_LABEL, line);
+        label = "";
+    }
+}
+
 static void settings(const struct sheet *s)
 {
     settings_of(s, "given", "given");
@@ -350,6 +374,10 @@ int output_text(struct page *page, const struct prediction *p)
         blank(&s);
         owner(&s);
         kept(&s);
+        blank(&s);
+    }
+    if (vram_report_rank_count(p->report)) {
+        ranks(&s);
         blank(&s);
     }
     settings(&s);

@@ -131,7 +131,7 @@ static struct vram_handle *flash(struct vram_machine *m, struct vram_handle *q,
 /* ---- memory-efficient --------------------------------------------------------------------- */
 
 /* The bias's gradient exists only when the bias asks for it (a mask never does); its rows are
- * filled up to 16.  Cut below autograd, it holds no base. */
+ * filled up to 16, for fake tensors all but the last.  Cut below autograd, it holds no base. */
 static struct vram_handle *bias_gradient(struct vram_machine *m, const struct vram_meta *meta)
 {
     int64_t shape[VRAM_MAX_RANK];
@@ -373,6 +373,8 @@ static bool sdpa(VRAM_OP)
     struct vram_handle *v = vram_arg(m, row, a, 2), *mask = vram_arg_or_null(m, row, a, 3);
     struct how how = {vram_arg_bool(a, 4, false), vram_arg_bool(a, 6, true),
                       vram_arg_real(m, row, a, 5, 0)};
+    if (m->shared_sequence)
+        vram_throw(m, VRAM_E_UNSUPPORTED, "this attention is not described for a sequence that ranks share");
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->shape[1] == 0 ||
         q->shape[1] % k->shape[1] || (!how.gqa && k->shape[1] != 1 && k->shape[1] != q->shape[1]))
         vram_throw(m, VRAM_E_CONFLICT, "attention needs [batch, heads, positions, size] and heads "

@@ -228,6 +228,15 @@ static bool error(VRAM_OP)
     vram_throw(m, VRAM_E_UNSUPPORTED, "%s%s%s%s", *shown ? "'" : "", shown, *shown ? "': " : "", text);
 }
 
+/* what the real code raises for: the settings are to blame, not the template */
+static bool refuse(VRAM_OP)
+{
+    VRAM_UNUSED(row);
+    VRAM_UNUSED(out);
+    vram_throw(m, VRAM_E_CONFLICT, "%s", a[0].kind == VRAM_V_STRING ? vram_sym_text(m->cx->syms, (vram_sym)a[0].u.i)
+                                                                    : "the code of the model raises here");
+}
+
 static const struct vram_op_row builtin_rows[] = {
     {"new", "shape dtype", "", "nothing", "one tensor", "torch.empty, zeros, arange ...",
      new_tensor, ""},
@@ -253,6 +262,7 @@ static const struct vram_op_row builtin_rows[] = {
     {"round", "x digits?", "", "", "nothing: half to even; an integer without digits",
      "", round_, ""},
     {"error", "text value?", "", "", "nothing: the run ends, the answer is \"cannot tell\"", "", error, ""},
+    {"refuse", "text", "", "", "nothing: the run ends, the settings are refused", "", refuse, ""},
 };
 const struct vram_op_family vram_ops_builtin = {builtin_rows,
                                                 sizeof builtin_rows / sizeof *builtin_rows};

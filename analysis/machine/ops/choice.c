@@ -90,9 +90,22 @@ static bool where(VRAM_OP)
     return vram_result(vram_end_one(m, node, o, false), out);
 }
 
+/* masked_fill_(x, mask): in place */
+static bool masked_fill_in_place(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *mask = vram_arg(m, row, a, 1);
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, &mask, 1, 0, masked_fill_backward}))
+        return true;
+    return vram_result(
+        vram_end_one(m, n, vram_alias(m, x, x->shape, x->stride, x->rank, x->base != NULL), false), out);
+}
+
 static const struct vram_op_row choice_rows[] = {
     {"masked_fill", "x mask", "", "the mask", "one output each way", "derivatives.yaml masked_fill",
      masked_fill, ""},
+    {"masked_fill_", "x mask", "", "the mask", "nothing: in place; backward one output",
+     "derivatives.yaml masked_fill_", masked_fill_in_place, ""},
     {"clamp", "x least? most?", "", "x", "one output; backward a scalar, a bool an end, the choice",
      "derivatives.yaml clamp", clamp, ""},
     {"where", "condition x y", "", "the condition",

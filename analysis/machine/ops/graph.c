@@ -40,9 +40,9 @@ static const struct unary {
     int steps;
 } unaries[] = {
     {"erf", INPUT, 4},     {"log", INPUT, 0},       {"sin", INPUT, 1},        {"cos", INPUT, 2},
-    {"abs", INPUT, 1},     {"sqrt_of", RESULT, 1},  {"reciprocal", RESULT, 2}, {"softplus", INPUT, 0},
-    {"mish", INPUT, 0},    {"hardswish", INPUT, 0}, {"hardsigmoid", INPUT, 0}, {"leaky_relu", INPUT, 0},
-    {"elu", INPUT, 0},     {"step", NOTHING, 0},
+    {"abs", INPUT, 1},     {"root", RESULT, 1},  {"inverse", RESULT, 2}, {"softplus", INPUT, 0},
+    {"mish", INPUT, 0},    {"leaky_relu", INPUT, 0},
+    {"elu", INPUT, 0},     {"stepwise", NOTHING, 0},
 };
 
 static void unary_backward(VRAM_FORMULA)
@@ -138,7 +138,7 @@ static bool keeping(VRAM_OP)
     return true;
 }
 
-/* placed(x, places, updates): a copy of x with updates at some places, which are kept */
+/* scattered(x, places, updates): a copy of x with updates at some places, which are kept */
 static void placed_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
@@ -159,7 +159,7 @@ static bool placed(VRAM_OP)
 
 /* ---- pools -------------------------------------------------------------------------------- */
 
-/* max_pool(x, shape): x and the int64 places of the greatest */
+/* greatest_of(x, shape): x and the int64 places of the greatest */
 static bool max_pool(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
@@ -175,7 +175,7 @@ static bool max_pool(VRAM_OP)
     return vram_result(o, out);
 }
 
-/* pooled(x, shape): x is kept */
+/* pool_of(x, shape): x is kept */
 static bool pooled(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
@@ -206,16 +206,13 @@ static bool normed(struct vram_machine *m, struct vram_handle *const *xs, int nx
     return vram_result(o, out);
 }
 
-/* batch_norm(x, w, b, mean, var, own): own: with the statistics of the batch, which are kept; else
- * with those of the model.  */
-static bool batch_norm(VRAM_OP)
+/* fixed_norm(x, w, b, mean, var): a batch_norm with the statistics of the model; the batch's are empty. */
+static bool fixed_norm(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg_or_null(m, row, a, 1);
     struct vram_handle *mean = vram_arg_or_null(m, row, a, 3), *var = vram_arg_or_null(m, row, a, 4);
     struct vram_handle *xs[3] = {x, w, vram_arg_or_null(m, row, a, 2)}, *save[4] = {x, w, mean, var};
-    if (x->rank < 2)
-        vram_throw(m, VRAM_E_CONFLICT, "batch_norm needs channels");
-    return normed(m, xs, 3, save, 4, vram_arg_bool(a, 5, false) ? x->shape[1] : 0, 2, out);
+    return normed(m, xs, 3, save, 4, 0, 2, out);
 }
 
 /* group_norm(x, w, b, groups): mean and rstd of each group of each row of the batch */
@@ -235,7 +232,7 @@ static bool group_norm(VRAM_OP)
     return stopped;
 }
 
-/* rms_norm(x, w): one number a row */
+/* fused_rms_norm(x, w): one number a row */
 static bool rms_norm(VRAM_OP)
 {
     struct vram_handle *xs[2] = {vram_arg(m, row, a, 0), vram_arg_or_null(m, row, a, 1)};
@@ -258,24 +255,24 @@ static bool is_tensor(VRAM_OP)
 
 static const struct vram_op_row graph_rows[] = {
     UNARY("erf", "", "x"), UNARY("log", "fp32", "x"), UNARY("sin", "", "x"), UNARY("cos", "", "x"),
-    UNARY("abs", "", "x"), UNARY("sqrt_of", "", "its result"), UNARY("reciprocal", "fp32", "its result"),
-    UNARY("softplus", "fp32", "x"), UNARY("mish", "", "x"), UNARY("hardswish", "", "x"),
-    UNARY("hardsigmoid", "", "x"), UNARY("leaky_relu", "", "x"), UNARY("elu", "", "x"),
-    UNARY("step", "", "nothing"),
+    UNARY("abs", "", "x"), UNARY("root", "", "its result"), UNARY("inverse", "fp32", "its result"),
+    UNARY("softplus", "fp32", "x"), UNARY("mish", "", "x"), 
+    UNARY("leaky_relu", "", "x"), UNARY("elu", "", "x"),
+    UNARY("stepwise", "", "nothing"),
     {"made_of", "x shape", "", "nothing", "one tensor each way", "pad, repeat, cumsum, mean ...", made_of, ""},
     {"extremes", "x shape", "", "x and its result", "one tensor each way", "derivatives.yaml amax, amin", extremes, ""},
     {"keeping", "xs shapes dtypes", "", "all inputs", "the outputs; backward a gradient a side",
      "derivatives.yaml maximum, minimum; what is not described", keeping, ""},
-    {"placed", "x places? updates", "", "the places", "one tensor like x; backward one a side",
+    {"scattered", "x places? updates", "", "the places", "one tensor like x; backward one a side",
      "derivatives.yaml scatter, index_put", placed, ""},
-    {"max_pool", "x shape", "", "x and int64 places", "the output and the places; backward one tensor",
+    {"greatest_of", "x shape", "", "x and int64 places", "the output and the places; backward one tensor",
      "derivatives.yaml max_pool2d_with_indices", max_pool, ""},
-    {"pooled", "x shape", "", "x", "one tensor each way", "derivatives.yaml avg_pool2d", pooled, ""},
-    {"batch_norm", "x w? b? mean? var? own?", "", "x, w, mean, var, and the batch's statistics when they are its own",
-     "the output and statistics; backward a gradient a side", "derivatives.yaml native_batch_norm", batch_norm, ""},
+    {"pool_of", "x shape", "", "x", "one tensor each way", "derivatives.yaml avg_pool2d", pooled, ""},
+    {"fixed_norm", "x w? b? mean? var?", "", "x, w, mean, var, and two empty statistics",
+     "the output; backward a gradient a side", "derivatives.yaml native_batch_norm in evaluation", fixed_norm, ""},
     {"group_norm", "x w? b? groups?", "fp32", "x, w, mean and rstd of each group", "the output and statistics",
      "derivatives.yaml native_group_norm", group_norm, ""},
-    {"rms_norm", "x w?", "", "x, w and one number a row", "the output and the numbers",
+    {"fused_rms_norm", "x w?", "", "x, w and one number a row", "the output and the numbers",
      "derivatives.yaml _fused_rms_norm", rms_norm, ""},
     {"is_tensor", "x?", "", "", "nothing: whether it is a tensor", "", is_tensor, ""},
 };

@@ -9,6 +9,25 @@
 
 /* ---- embedding: a dense gradient of the whole table --------------------------------------- */
 
+/* Rows of the table before it was split over ranks; 0 = it is not. */
+static int64_t rows_in_all(const struct vram_machine *m, const struct vram_handle *w)
+{
+    const struct vram_param *p = w->param < m->tree->nparams ? &m->tree->params[w->param] : NULL;
+    return p && p->whole && w->shape[0] ? (int64_t)(p->whole / (p->elements / (uint64_t)w->shape[0])) : 0;
+}
+
+/* The ids as places in this rank's part: what is outside is set to 0, in a copy
+ * (torch/distributed/tensor/_ops/_embedding_ops.py). */
+static struct vram_handle *own_places(struct vram_machine *m, struct vram_handle *ids)
+{
+    struct vram_handle *inside = vram_new_like(m, ids, (enum vram_dtype)ids->dtype);
+    struct vram_handle *own = vram_new_like(m, ids, (enum vram_dtype)ids->dtype);
+    vram_drop(m, inside);
+    if (!m->card) /* the 0: on the host where there is a card */
+        vram_drop(m, vram_new_scalar(m, (enum vram_dtype)ids->dtype));
+    return own;
+}
+
 static void embedding_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
@@ -26,9 +45,13 @@ static bool embedding(VRAM_OP)
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){&w, 1, &ids, 1, 0, embedding_backward}))
         return true;
-    return vram_result(
-        vram_end_one(m, n, vram_new(m, shape, ids->rank + 1, (enum vram_dtype)w->dtype, NULL), false),
-        out);
+    int64_t rows = rows_in_all(m, w);
+    struct vram_handle *places = rows ? own_places(m, ids) : NULL;
+    if (n && rows) /* every rank makes the gradient of the whole table */
+        n->meta[0].shape[0] = rows;
+    struct vram_handle *x = vram_new(m, shape, ids->rank + 1, (enum vram_dtype)w->dtype, NULL);
+    vram_drop(m, places);
+    return vram_result(vram_end_one(m, n, x, false), out);
 }
 
 /* ---- cat ---------------------------------------------------------------------------------- */

@@ -85,6 +85,29 @@ static void sum_backward(VRAM_FORMULA)
     out[0] = vram_alias(m, g[0], meta->shape, stride, meta->rank, true);
 }
 
+/* the mean of several dimensions at once */
+static bool mean_of(struct vram_machine *m, const struct vram_op_row *row, struct vram_value *a,
+                    struct vram_value *out)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0);
+    int64_t dims[VRAM_MAX_RANK], shape[VRAM_MAX_RANK];
+    int ndims = vram_arg_dims(m, row, a, 1, dims), rank = 0;
+    bool keep = vram_arg_bool(a, 2, true), gone[VRAM_MAX_RANK] = {false};
+    for (int i = 0; i < ndims; i++) {
+        dims[i] += dims[i] < 0 ? x->rank : 0;
+        if (dims[i] < 0 || dims[i] >= x->rank)
+            vram_throw(m, VRAM_E_FORMAT, "mean: no such dimension");
+        gone[dims[i]] = true;
+    }
+    for (int i = 0; i < x->rank; i++)
+        if (!gone[i] || keep)
+            shape[rank++] = gone[i] ? 1 : x->shape[i];
+    struct vram_tape_node *n;
+    vram_begin_plain(m, &n, &x, 1, mean_backward);
+    struct vram_handle *o = vram_new(m, shape, rank, (enum vram_dtype)x->dtype, NULL);
+    return vram_result(vram_end_one(m, n, o, false), out);
+}
+
 /* reduced over one dimension (kept with size 1 or dropped), or over all when none is given */
 static struct vram_handle *reduced(struct vram_machine *m, const struct vram_handle *x, int d,
                                    bool keep, enum vram_dtype dtype)
@@ -114,6 +137,8 @@ static bool reduce(struct vram_machine *m, const struct vram_op_row *row, struct
 
 static bool mean(VRAM_OP)
 {
+    if (a[1].kind == VRAM_V_BOX)
+        return mean_of(m, row, a, out);
     return reduce(m, row, a, out, (enum vram_dtype)vram_arg(m, row, a, 0)->dtype, mean_backward);
 }
 
@@ -192,7 +217,7 @@ static const struct vram_op_row norm_rows[] = {
     {"layer_norm", "x w? b?", "fp32", "bias, x, weight, mean and rstd if any of them needs grad",
      "the output, fp32 mean and rstd per row; backward all gradients at once",
      "derivatives.yaml native_layer_norm", layer_norm, ""},
-    {"mean", "x dim? keep?", "", "nothing", "the mean; backward one full-size division",
+    {"mean", "x dim? keep?", "", "nothing", "the mean, also of a list of dimensions; backward one full-size division",
      "derivatives.yaml mean", mean, ""},
     {"sum", "x dim? keep?", "fp32", "nothing", "the sum; backward a view", "derivatives.yaml sum", sum, ""},
     {"norm", "x dim?", "fp32", "x and the norm",

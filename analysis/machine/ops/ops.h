@@ -63,6 +63,11 @@ struct vram_handle *vram_op_bmm(struct vram_machine *m, struct vram_handle *a, s
 /* as torch.matmul, of two dimensions or more, without autocast */
 struct vram_handle *vram_op_matmul(struct vram_machine *m, struct vram_handle *a,
                                    struct vram_handle *b);
+/* Strides as suggest_memory_format has them: channels last where x lies so ([n, c, w] as one row). */
+bool vram_channels_last(const struct vram_handle *x);
+/* A new tensor of x's rank, channels last or contiguous. */
+struct vram_handle *vram_in_format_of(struct vram_machine *m, const struct vram_handle *x, const int64_t *shape,
+                                      enum vram_dtype dtype, bool last);
 /* two dimensions swapped in a handle that is not on the tape */
 struct vram_handle *vram_swapped(struct vram_machine *m, struct vram_handle *x, int a, int b);
 /* replaces *x (dropping the old one) */
@@ -78,7 +83,7 @@ static inline struct vram_handle *vram_replace(struct vram_machine *m, struct vr
 extern const struct vram_op_family vram_ops_elementwise, vram_ops_view, vram_ops_matmul,
     vram_ops_norm, vram_ops_attention, vram_ops_index, vram_ops_resample, vram_ops_loss,
     vram_ops_fused_loss, vram_ops_experts, vram_ops_choice, vram_ops_complex, vram_ops_custom,
-    vram_ops_graph, vram_ops_builtin;
+    vram_ops_liger, vram_ops_graph, vram_ops_collective, vram_ops_ring, vram_ops_builtin, vram_ops_activation, vram_ops_picture;
 
 /* One node, inputs xs, nothing saved. */
 static inline bool vram_begin_plain(struct vram_machine *m, struct vram_tape_node **n,

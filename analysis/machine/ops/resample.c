@@ -8,8 +8,10 @@
 #include "ops.h"
 
 /* Strides as suggest_memory_format has them: channels last where x lies so ([n, c, w] as one row). */
-static bool channels_last(const struct vram_handle *x)
+bool vram_channels_last(const struct vram_handle *x)
 {
+    if (x->rank < 3 || x->rank > 4)
+        return false;
     int w = x->rank - 1;
     int64_t size[4] = {x->shape[0], x->shape[1], w == 3 ? x->shape[2] : 1, x->shape[w]};
     int64_t step[4] = {x->stride[0], x->stride[1],
@@ -25,9 +27,8 @@ static bool channels_last(const struct vram_handle *x)
     return true;
 }
 
-/* A new tensor of this shape in x's format. */
-static struct vram_handle *in_format_of(struct vram_machine *m, const struct vram_handle *x,
-                                        const int64_t *shape, bool last)
+struct vram_handle *vram_in_format_of(struct vram_machine *m, const struct vram_handle *x, const int64_t *shape,
+                                      enum vram_dtype dtype, bool last)
 {
     int64_t stride[4];
     int w = x->rank - 1;
@@ -36,7 +37,14 @@ static struct vram_handle *in_format_of(struct vram_machine *m, const struct vra
     if (w == 3)
         stride[2] = shape[1] * shape[3];
     stride[0] = stride[2] * shape[2];
-    return vram_new(m, shape, x->rank, (enum vram_dtype)x->dtype, last ? stride : NULL);
+    return vram_new(m, shape, x->rank, dtype, last ? stride : NULL);
+}
+
+/* A new tensor of this shape and x's dtype in x's format. */
+static struct vram_handle *in_format_of(struct vram_machine *m, const struct vram_handle *x,
+                                        const int64_t *shape, bool last)
+{
+    return vram_in_format_of(m, x, shape, (enum vram_dtype)x->dtype, last);
 }
 
 /* ---- resize: bilinear, bicubic ------------------------------------------------------------- */
@@ -44,7 +52,7 @@ static struct vram_handle *in_format_of(struct vram_machine *m, const struct vra
 static void whole_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
-    out[0] = in_format_of(m, g[0], n->meta[0].shape, channels_last(g[0]));
+    out[0] = in_format_of(m, g[0], n->meta[0].shape, vram_channels_last(g[0]));
 }
 
 /* resize(x, rows, columns) */
@@ -58,7 +66,7 @@ static bool resize(VRAM_OP)
     struct vram_tape_node *n;
     x = vram_autocast_fp32(m, x);
     vram_begin_plain(m, &n, &x, 1, whole_backward);
-    bool last = channels_last(x) && x->shape[1] >= 16; /* few channels are not kept last */
+    bool last = vram_channels_last(x) && x->shape[1] >= 16; /* few channels are not kept last */
     struct vram_handle *o = vram_end_one(m, n, in_format_of(m, x, shape, last), false);
     vram_drop(m, x);
     return vram_result(o, out);
@@ -69,7 +77,7 @@ static bool resize(VRAM_OP)
 static void pool_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(g);
-    out[0] = in_format_of(m, s[0], n->meta[0].shape, channels_last(s[0]));
+    out[0] = in_format_of(m, s[0], n->meta[0].shape, vram_channels_last(s[0]));
 }
 
 /* avg_pool(x, window): over all dimensions but the first two, steps as long as the window */
@@ -86,7 +94,7 @@ static bool avg_pool(VRAM_OP)
     struct vram_tape_node *n;
     if (vram_begin(m, &n, &(struct vram_begin){&x, 1, &x, 1, 0, pool_backward}))
         return true;
-    return vram_result(vram_end_one(m, n, in_format_of(m, x, shape, channels_last(x)), false), out);
+    return vram_result(vram_end_one(m, n, in_format_of(m, x, shape, vram_channels_last(x)), false), out);
 }
 
 /* ---- columns: what torch.nn.functional.unfold makes ---------------------------------------- */
@@ -136,15 +144,18 @@ static void pad_backward(VRAM_FORMULA)
     vram_drop(m, cut);
 }
 
-/* pad(x, dim, n): n zeros more at the end of a dimension; a copy even for none */
+/* pad(x, dim, n, dim2, n2): n zeros more at the end of a dimension, or of two; a copy even for none */
 static bool pad(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
-    int d = vram_arg_dim(m, row, a, 1, 0, x);
-    int64_t shape[VRAM_MAX_RANK], more = vram_arg_int(m, row, a, 2, 0);
+    int64_t shape[VRAM_MAX_RANK];
     memcpy(shape, x->shape, sizeof shape);
-    if (more < 0 || !vram_add_i64(shape[d], more, &shape[d]))
-        vram_throw(m, VRAM_E_RANGE, "%lld entries more", (long long)more);
+    for (int i = 1; i == 1 || (i == 3 && a[3].kind != VRAM_V_NONE); i += 2) {
+        int d = vram_arg_dim(m, row, a, i, 0, x);
+        int64_t more = vram_arg_int(m, row, a, i + 1, 0);
+        if (more < 0 || !vram_add_i64(shape[d], more, &shape[d]))
+            vram_throw(m, VRAM_E_RANGE, "%lld entries more", (long long)more);
+    }
     struct vram_tape_node *n;
     vram_begin_plain(m, &n, &x, 1, pad_backward);
     return vram_result(
@@ -158,7 +169,7 @@ static const struct vram_op_row resample_rows[] = {
      "derivatives.yaml avg_pool2d", avg_pool, ""},
     {"columns", "x window", "", "nothing", "the windows as columns; backward the picture",
      "derivatives.yaml im2col, Im2Col.cu", columns, ""},
-    {"pad", "x dim n", "", "nothing", "a copy with n entries more; backward a copy of the rest",
+    {"pad", "x dim n dim2? n2?", "", "nothing", "a copy with n entries more; backward a copy of the rest",
      "derivatives.yaml constant_pad_nd", pad, ""},
 };
 const struct vram_op_family vram_ops_resample = {resample_rows,

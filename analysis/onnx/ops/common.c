@@ -95,6 +95,13 @@ bool vram_onnx_length(struct vram_op *op, const struct vram_info *x, uint32_t *n
     return true;
 }
 
+bool vram_onnx_ints(struct vram_op *op, const struct vram_info *x, const int64_t **out,
+                    uint32_t *n)
+{
+    *out = NULL;
+    return (vram_onnx_length(op, x, n) && *n == 0) || vram_op_value_ints(op, x, out, n);
+}
+
 int vram_onnx_out_rank(struct vram_op *op, uint32_t i, uint8_t dtype, uint32_t rank)
 {
     vram_dim *dims = vram_op_dims(op, rank);

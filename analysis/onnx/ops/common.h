@@ -54,6 +54,9 @@ int vram_onnx_axes(struct vram_op *op, const char *what, const int64_t *axes, ui
                    uint32_t rank, bool *set);
 /* Length of a 1-D input when it is a number that can be a rank. */
 bool vram_onnx_length(struct vram_op *op, const struct vram_info *x, uint32_t *n);
+/* As vram_op_value_ints; an input without elements is known whatever the file has for them. */
+bool vram_onnx_ints(struct vram_op *op, const struct vram_info *x, const int64_t **out,
+                    uint32_t *n);
 /* Output i of known rank of which no dim is known. */
 int vram_onnx_out_rank(struct vram_op *op, uint32_t i, uint8_t dtype, uint32_t rank);
 /* A copy of an input's dims, to be changed. */

@@ -87,10 +87,11 @@ static int layer_statistics(struct vram_op *op, uint32_t axis, uint8_t dtype)
 static int layer_norm(struct vram_op *op)
 {
     const struct vram_info *x = op->in[0];
-    uint8_t dtype;
+    uint8_t dtype = VRAM_DT_F32;
     uint32_t axis;
     VRAM_TRY(vram_onnx_rank(op, 0, 1, VRAM_ONNX_ANY));
-    VRAM_TRY(vram_onnx_dtype_attr(op, "stash_type", VRAM_DT_F32, &dtype));
+    if (op->n_out > 1) /* it says nothing else about the outputs, and files have 0 there */
+        VRAM_TRY(vram_onnx_dtype_attr(op, "stash_type", VRAM_DT_F32, &dtype));
     for (uint32_t i = 1; i < op->n_out; i++)
         VRAM_TRY(vram_op_out(op, i, dtype));
     if (vram_onnx_ranked(x)) {

@@ -81,8 +81,8 @@ static int from_input(struct vram_op *op, struct reduction *r)
     VRAM_TRY(keepdims(op, r));
     VRAM_TRY(vram_op_int(op, "noop_with_empty_axes", 0, &noop));
     r->n_axes = UINT32_MAX;
-    if (in && !vram_op_value_ints(op, in, &axes, &n)) {
-        if (vram_onnx_length(op, in, &n) && n > 0)
+    if (in && !vram_onnx_ints(op, in, &axes, &n)) {
+        if (vram_onnx_length(op, in, &n) && n == 1) /* of more, two may be the same */
             r->n_axes = n;
         return 0;
     }

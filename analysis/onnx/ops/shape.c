@@ -213,9 +213,12 @@ static int squeeze(struct vram_op *op)
     uint32_t n;
     if (!in)
         return vram_onnx_ranked(x) ? squeeze_ones(op) : vram_op_out(op, 0, x->dtype);
-    if (vram_op_value_ints(op, in, &axes, &n))
+    if (vram_onnx_ints(op, in, &axes, &n)) {
+        if (n == 0 && vram_onnx_ranked(x)) /* as a runtime takes it */
+            return squeeze_ones(op);
         return squeeze_axes(op, axes, n);
-    if (vram_onnx_ranked(x) && vram_onnx_length(op, in, &n) && n <= x->rank)
+    }
+    if (vram_onnx_ranked(x) && vram_onnx_length(op, in, &n) && n == 1 && x->rank)
         return vram_onnx_out_rank(op, 0, x->dtype, x->rank - n);
     return vram_op_out(op, 0, x->dtype);
 }
@@ -251,7 +254,7 @@ static int unsqueeze(struct vram_op *op)
     const struct vram_info *x = op->in[0];
     const int64_t *axes;
     uint32_t n;
-    if (vram_op_value_ints(op, op->in[1], &axes, &n))
+    if (vram_onnx_ints(op, op->in[1], &axes, &n))
         return unsqueeze_axes(op, axes, n);
     if (vram_onnx_ranked(x) && vram_onnx_length(op, op->in[1], &n))
         return vram_onnx_out_rank(op, 0, x->dtype, x->rank + n);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "train/fused.h"
 #include "train/setup/resolver.h"
 
 int vram_resolve_attention(struct resolver *r)
@@ -11,6 +12,7 @@ int vram_resolve_attention(struct resolver *r)
     struct vram_setup *s = r->s;
     const char *a = vram_plan_text(r->plan, VRAM_KEY_ATTENTION);
     s->eager = !strcmp(a, "eager");
+    s->flash_package = !strcmp(a, "flash2") || !strcmp(a, "flash3");
     s->attention = !strcmp(a, "efficient") ? VRAM_ATTENTION_EFFICIENT
                    : !strcmp(a, "math")    ? VRAM_ATTENTION_MATH
                                            : VRAM_ATTENTION_AUTO;
@@ -20,8 +22,7 @@ int vram_resolve_attention(struct resolver *r)
     if (!strcmp(a, "flash2") || !strcmp(a, "flash3") || !strcmp(a, "cudnn"))
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "attention",
                            "attention=%s is read as sdpa with the flash kernel", a));
-    if (!vram_plan_is(r->plan, VRAM_KEY_KERNELS, "hf"))
-        return vram_resolve_unsupported(r, VRAM_KEY_KERNELS);
+    VRAM_TRY(vram_fused_resolve(r->cx, r->tree, s));
     if (vram_plan_on(r->plan, VRAM_KEY_PACKING, false))
         return vram_resolve_unsupported(r, VRAM_KEY_PACKING);
     VRAM_TRY(vram_resolve_note_given(r, VRAM_KEY_KERNELS));
@@ -36,13 +37,19 @@ int vram_resolve_checkpointing(struct resolver *r)
     const char *c = vram_plan_text(r->plan, VRAM_KEY_CHECKPOINTING);
     if (s->mode != VRAM_MODE_TRAIN)
         return VRAM_OK;
-    if (!strcmp(c, "selective"))
-        return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING);
+    s->selective = !strcmp(c, "selective");
+    if (s->selective)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_KERNELS_BASIS, "checkpointing",
+                           "selective is Megatron's: attention between the projections runs again (core_attn), by "
+                           "torch's checkpoint that is not reentrant; the policy of torch's selective "
+                           "checkpoint contexts is another"));
     s->checkpoint_every = vram_plan_int(r->plan, VRAM_KEY_CHECKPOINTING_EVERY);
     s->offload_inputs = vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_OFFLOAD, false) ||
                         vram_plan_is(r->plan, VRAM_KEY_OFFLOAD, "activations");
     s->checkpointing = strcmp(c, "off") != 0;
     s->reentrant = vram_plan_on(r->plan, VRAM_KEY_CHECKPOINTING_REENTRANT, false);
+    if (s->selective && s->reentrant)
+        return vram_resolve_unsupported(r, VRAM_KEY_CHECKPOINTING_REENTRANT);
     for (uint32_t i = 0; s->checkpointing && i < r->tree->nscopes; i++) {
         vram_sym component = r->tree->scopes[i].component;
         s->checkpointed[component] = !strcmp(c, "all") ||
@@ -60,13 +67,51 @@ int vram_resolve_checkpointing(struct resolver *r)
     return VRAM_OK;
 }
 
+/* A classifier is a head, and the head is chosen as the model is opened. */
+static bool has_classifier(const struct resolver *r)
+{
+    for (uint32_t i = 0; i < r->tree->nscopes; i++)
+        if (!strcmp(vram_sym_text(r->cx->syms, r->tree->scopes[i].component), "head"))
+            return true;
+    return false;
+}
+
+/* Two towers whose likeness is scaled by a parameter of the model itself: CLIP, SigLIP. */
+static bool is_contrastive(const struct resolver *r)
+{
+    for (uint32_t i = 0; i < r->tree->nparams && r->tree->params[i].scope == 0; i++)
+        if (!strcmp(vram_sym_text(r->cx->syms, r->tree->params[i].path), "logit_scale"))
+            return true;
+    return false;
+}
+
+static int resolve_task(struct resolver *r)
+{
+    bool contrastive = vram_plan_is(r->plan, VRAM_KEY_TASK, "contrastive") || !strcmp(r->s->loss, "contrastive");
+    bool classify = vram_plan_is(r->plan, VRAM_KEY_TASK, "classify") ||
+                    vram_plan_is(r->plan, VRAM_KEY_TASK, "image-class") || !strcmp(r->s->loss, "classifier");
+    bool given = vram_plan_given(r->plan, VRAM_KEY_TASK);
+    if (contrastive && r->tree->known && !is_contrastive(r))
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "a contrastive loss needs a model of two towers, such as CLIP and SigLIP");
+    if (given && !classify && !contrastive && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
+        return vram_resolve_unsupported(r, VRAM_KEY_TASK);
+    if (classify && r->tree->known && !has_classifier(r))
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "the model has no classifier: it is to be opened with the task \"classify\"");
+    return VRAM_OK;
+}
+
 int vram_resolve_loss(struct resolver *r)
 {
     struct vram_setup *s = r->s;
     bool given = vram_plan_given(r->plan, VRAM_KEY_LOSS);
-    s->loss = s->mode == VRAM_MODE_INFER && !given ? "none" : vram_plan_text(r->plan, VRAM_KEY_LOSS);
+    s->loss = given                         ? vram_plan_text(r->plan, VRAM_KEY_LOSS)
+              : s->mode == VRAM_MODE_INFER  ? "none"
+              : s->fused && s->fused_loss   ? "liger"
+                                            : vram_plan_text(r->plan, VRAM_KEY_LOSS);
     s->logits = vram_plan_text(r->plan, VRAM_KEY_LOGITS);
-    static const char *const known[] = {"hf", "liger", "cce", "chunked"};
+    static const char *const known[] = {"hf", "liger", "cce", "chunked", "classifier", "contrastive"};
     bool found = s->mode != VRAM_MODE_TRAIN && !strcmp(s->loss, "none");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         found = found || !strcmp(s->loss, known[i]);
@@ -74,8 +119,9 @@ int vram_resolve_loss(struct resolver *r)
         return vram_resolve_unsupported(r, VRAM_KEY_LOSS);
     if (!r->graph) /* it has its own, or the means of its outputs */
         VRAM_TRY(vram_resolve_note(r, "loss", s->loss, given ? "given" : "default"));
-    if (vram_plan_given(r->plan, VRAM_KEY_TASK) && !vram_plan_is(r->plan, VRAM_KEY_TASK, "causal-lm"))
-        return vram_resolve_unsupported(r, VRAM_KEY_TASK);
+    VRAM_TRY(resolve_task(r));
+    if (!strcmp(s->loss, "classifier") || !strcmp(s->loss, "contrastive"))
+        s->loss = "hf"; /* the model's own */
     const enum vram_key given_too[] = {VRAM_KEY_TASK, VRAM_KEY_REF_MODEL, VRAM_KEY_PAIRS};
     for (size_t i = 0; i < sizeof given_too / sizeof *given_too; i++)
         VRAM_TRY(vram_resolve_note_given(r, given_too[i]));

@@ -28,6 +28,14 @@ static int resolve_offload(struct resolver *r)
         return VRAM_OK;
     if (!strcmp(what, "activations")) /* transformers does that; see the checkpoints */
         return vram_resolve_note_plan(r, VRAM_KEY_OFFLOAD);
+    if (!strcmp(s->strategy->name, "none") && !params) { /* torchao's CPUOffloadOptimizer */
+        s->host_optimizer = true;
+        s->host_gradients = !strcmp(what, "optimizer+grads");
+        if (s->host_gradients && s->accumulation > 1)
+            return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                             "offload=optimizer+grads: a gradient leaves the card as it comes, accumulation must be 1");
+        return vram_resolve_note_plan(r, VRAM_KEY_OFFLOAD);
+    }
     if (!s->strategy->deepspeed || (params && !three))
         return vram_resolve_unsupported(r, VRAM_KEY_OFFLOAD);
     s->offload = params ? VRAM_OFFLOAD_PARAMS : VRAM_OFFLOAD_OPTIMIZER;
@@ -76,6 +84,89 @@ static int refuse_types(struct resolver *r)
     return VRAM_OK;
 }
 
+/* Ranks of a stage follow each other: the tensor-parallel ones, which are alike. */
+static int resolve_stage(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    int64_t rank = vram_plan_int(r->plan, VRAM_KEY_RANK);
+    if (rank >= 0 && rank / s->tp >= s->pp)
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET, "rank=%lld: there are %lld", (long long)rank,
+                         (long long)(s->pp * s->tp));
+    if (s->tp > 1)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "tp and pp together: transformers' plan names modules that a stage does not have, and raises");
+    if (s->accumulation < s->pp)
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "pp=%lld: Schedule1F1B takes as many micro-batches as stages or more; accumulation=%lld",
+                         (long long)s->pp, (long long)s->accumulation);
+    s->stage = rank < 0 ? 0 : rank / s->tp;
+    VRAM_TRY(vram_resolve_note_plan(r, VRAM_KEY_PP));
+    VRAM_TRY(vram_resolve_note_number(r, "rank", s->stage * s->tp, rank < 0 ? "model" : "given"));
+    return vram_find(r->cx, VRAM_F_SETTING_ASSUMED, "pp",
+                     "pp=%lld: 1F1B of torch.distributed.pipelining with accumulation=%lld micro-batches, layers "
+                     "divided evenly", (long long)s->pp, (long long)s->accumulation);
+}
+
+/* Ranks that share a batch and have different experts. */
+static int resolve_experts(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    if (s->ep != s->tp)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "ep=%lld: without data-parallel shards transformers wants ep and tp to be equal; with them it "
+                         "is not described", (long long)s->ep);
+    if (s->mode == VRAM_MODE_TRAIN)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_EXPERTS_BALANCED, "ep",
+                           "ep=%lld: the rank receives as many rows as it sends (ep_load=1); the high estimates are "
+                           "those of %lld times as many, when all choose its experts", (long long)s->ep,
+                           (long long)s->ep));
+    VRAM_TRY(vram_resolve_note_given(r, VRAM_KEY_EP_LOAD));
+    return vram_resolve_note_plan(r, VRAM_KEY_EP);
+}
+
+/* accelerate 1.15 has context parallelism with fully_shard alone, whose shards are then over both; torch's
+ * ring takes no mask and, here, the flash kernel. */
+static int resolve_context(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    s->cp = vram_plan_int(r->plan, VRAM_KEY_CP);
+    if (s->cp < 2)
+        return VRAM_OK;
+    bool flash = vram_plan_is(r->plan, VRAM_KEY_ATTENTION, "sdpa") && !vram_plan_on(r->plan, VRAM_KEY_PADDED, false);
+    if (strcmp(s->strategy->name, "fsdp2") != 0 || s->mode != VRAM_MODE_TRAIN)
+        return vram_fail(r->cx, VRAM_E_UNSUPPORTED, VRAM_NO_OFFSET,
+                         "cp=%lld: accelerate has it with strategy=fsdp2, in training", (long long)s->cp);
+    if (!flash || vram_plan_is(r->plan, VRAM_KEY_PRECISION, "fp32"))
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "cp=%lld: ring attention runs with attention=sdpa in 16 bit and without padding",
+                         (long long)s->cp);
+    s->ranks *= s->cp;
+    VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_ASSUMED, "cp",
+                       "cp=%lld: torch's ring attention, load balanced, keys and values gathered at once; the last "
+                       "rank is followed", (long long)s->cp));
+    return vram_resolve_note_plan(r, VRAM_KEY_CP);
+}
+
+/* Tensor parallelism as from_pretrained(distributed_config=...) does it; stages as torch's pipelining. */
+static int resolve_split(struct resolver *r)
+{
+    struct vram_setup *s = r->s;
+    s->tp = vram_plan_int(r->plan, VRAM_KEY_TP);
+    s->pp = vram_plan_int(r->plan, VRAM_KEY_PP);
+    s->ep = vram_plan_int(r->plan, VRAM_KEY_EP);
+    VRAM_TRY(resolve_context(r));
+    bool train = s->mode == VRAM_MODE_TRAIN, alone = !strcmp(s->strategy->name, "none");
+    if (s->tp > 1 && !alone)
+        return vram_resolve_unsupported(r, VRAM_KEY_TP);
+    if (s->pp > 1 && (!alone || !train))
+        return vram_resolve_unsupported(r, VRAM_KEY_PP);
+    if (s->ep > 1)
+        VRAM_TRY(resolve_experts(r));
+    if (s->tp > 1)
+        VRAM_TRY(vram_resolve_note_plan(r, VRAM_KEY_TP));
+    return s->pp > 1 ? resolve_stage(r) : VRAM_OK;
+}
+
 int vram_resolve_strategy(struct resolver *r)
 {
     struct vram_setup *s = r->s;
@@ -84,7 +175,8 @@ int vram_resolve_strategy(struct resolver *r)
     if (!s->strategy)
         return vram_resolve_unsupported(r, VRAM_KEY_STRATEGY);
     VRAM_TRY(resolve_shards(r));
-    const enum vram_key parallel[] = {VRAM_KEY_TP, VRAM_KEY_PP, VRAM_KEY_CP, VRAM_KEY_EP, VRAM_KEY_SP};
+    VRAM_TRY(resolve_split(r));
+    const enum vram_key parallel[] = {VRAM_KEY_SP};
     for (size_t i = 0; i < sizeof parallel / sizeof *parallel; i++)
         if (vram_plan_int(r->plan, parallel[i]) > 1)
             return vram_resolve_unsupported(r, parallel[i]);

@@ -81,7 +81,7 @@ int vram_resolve_optimizer(struct resolver *r)
     s->optimizer = vram_optimizer_find(train ? name : "none");
     if (!s->optimizer)
         return vram_resolve_unsupported(r, VRAM_KEY_OPTIMIZER);
-    if (s->offload && !s->optimizer->on_host)
+    if ((s->offload || s->host_optimizer) && !s->optimizer->on_host)
         return vram_resolve_unsupported(r, VRAM_KEY_OPTIMIZER);
     if (s->optimizer->read_as) {
         VRAM_TRY(vram_find(r->cx, VRAM_F_SETTING_READ_AS, "optimizer", "optimizer=%s is read as %s: %s", name,
@@ -101,9 +101,14 @@ int vram_resolve_optimizer(struct resolver *r)
     s->optimizer_targets = vram_plan_text(r->plan, VRAM_KEY_OPTIMIZER_TARGETS);
     s->in_backward = s->optimizer->in_backward ||
                      vram_plan_on(r->plan, VRAM_KEY_OPTIMIZER_IN_BACKWARD, false);
+    s->clip = s->clip && !s->host_gradients;
     if (!train)
         return VRAM_OK;
-    const enum vram_key off[] = {VRAM_KEY_COMPILE, VRAM_KEY_FLOAT8};
+    if (s->host_optimizer)
+        VRAM_TRY(vram_find(r->cx, VRAM_F_KERNELS_BASIS, "offload",
+                           "a rule, read in torchao 0.14.1 optim/cpu_offload.py: what has 4096 elements and more steps on the "
+                           "host, on copies in its own dtype"));
+    const enum vram_key off[] = {VRAM_KEY_FLOAT8};
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         if (vram_plan_on(r->plan, off[i], false))
             return vram_resolve_unsupported(r, off[i]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "train/pack.h"
 #include "train/setup/resolver.h"
 
 static enum vram_train_mode train_mode(const char *text)
@@ -132,10 +133,10 @@ int vram_resolve_lora(struct resolver *r)
         s->lora_dtype = VRAM_DT_NONE; /* the engine casts the adapters with everything else */
     if (!any || s->mode != VRAM_MODE_TRAIN)
         return VRAM_OK;
-    if (vram_plan_on(r->plan, VRAM_KEY_LORA_DORA, false))
-        return vram_resolve_unsupported(r, VRAM_KEY_LORA_DORA);
-    if (vram_plan_given(r->plan, VRAM_KEY_LORA_BIAS) && !vram_plan_is(r->plan, VRAM_KEY_LORA_BIAS, "none"))
-        return vram_resolve_unsupported(r, VRAM_KEY_LORA_BIAS);
+    s->dora = vram_plan_on(r->plan, VRAM_KEY_LORA_DORA, false);
+    if (s->dora && s->packing && !vram_packing_dora(s->packing))
+        return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
+                         "lora.dora=on: PEFT has no DoRA for matrices that are packed like this");
     if (vram_plan_is(r->plan, VRAM_KEY_TRAIN_EMBEDDINGS, "lora"))
         return vram_resolve_unsupported(r, VRAM_KEY_TRAIN_EMBEDDINGS);
     const enum vram_key small[] = {VRAM_KEY_LORA_ALPHA, VRAM_KEY_LORA_DORA, VRAM_KEY_LORA_BIAS,

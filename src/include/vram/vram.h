@@ -112,6 +112,7 @@ typedef struct vram_open_options {
     const char *templates_dir; /* further .vt files that go before the built-in ones; NULL = none */
     uint64_t memory_limit;     /* most bytes one handle may take; 0 = 2 GiB */
     const char *vision_tower;  /* directory of a tower the checkpoint only names; NULL = look beside it */
+    const char *task;          /* "classify": the family's classifier in place of another head; NULL */
 } vram_open_options;
 
 /* Opens a checkpoint directory, one .safetensors file, or a config.json (nothing downloaded yet).
@@ -307,6 +308,16 @@ typedef struct vram_phase_view {
 VRAM_API size_t vram_report_phase_count(const vram_report *report);
 VRAM_API void vram_report_phase(const vram_report *report, size_t i, vram_phase_view *view);
 
+/* With rank=all, where ranks differ: the first of those that are alike. */
+typedef struct vram_rank_view {
+    size_t size;
+    uint64_t rank, stage;
+    vram_range allocated, reserved, device;
+    const char *phase; /* of its peak */
+} vram_rank_view;
+VRAM_API size_t vram_report_rank_count(const vram_report *report);
+VRAM_API void vram_report_rank(const vram_report *report, size_t i, vram_rank_view *view);
+
 typedef struct vram_report_setting_view {
     size_t size;
     const char *key, *value;
@@ -388,6 +399,14 @@ enum { VRAM_SIZE_EXPRESSION = -1, VRAM_SIZE_DATA = -2, VRAM_SIZE_UNKNOWN = -3 };
  * sizes that depend on data as well; VRAM_SIZE_UNKNOWN.  text gets it written out, cut to n bytes with the zero;
  * it may be NULL. */
 VRAM_API int64_t vram_shapes_size(const vram_shapes *shapes, size_t i, uint32_t axis, char *text, size_t n);
+
+/* n bytes of the graph's own file, from offset on, are to be written; returns 0, or anything else to stop. */
+typedef int (*vram_copy_fn)(void *ctx, uint64_t offset, uint64_t n);
+/* A copy of the file in which the tensors of the main graph that it declares nothing of are declared (value_info).  What
+ * the file has is left to `copy`, so that weights need not pass through memory; *declared (may be NULL) is how many were
+ * added.  VRAM_E_UNSUPPORTED: the file is packed, or text. */
+VRAM_API int vram_shapes_fill(const vram_shapes *shapes, vram_write_fn write, vram_copy_fn copy, void *ctx,
+                              size_t *declared, vram_error *error);
 
 /* Sizes of the inputs that nothing binds, in the order of the inputs: "batch", "input_ids_1"; NULL past the end. */
 VRAM_API const char *vram_shapes_symbol(const vram_shapes *shapes, size_t i);

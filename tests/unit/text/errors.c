@@ -148,7 +148,7 @@ static void definitions(void **state)
         {"family a: B, @1\n", "expected a name"},
         {"family a: B, C@, D\n", "expected the end of the line"},
         {"family a @B\n", "expected ':'"},
-        {"family a: B\n  @a = 1\n", "expected 'default' or 'rename'"},
+        {"family a: B\n  @a = 1\n", "expected 'default', 'rename' or 'parallel'"},
         {"family a: B\n  default @1 = 1\n", "expected a name"},
         {"family a: B\n  default a @1\n", "expected '='"},
         {"family a: B\n  default a = 1 @1\n", "expected the end of the line"},

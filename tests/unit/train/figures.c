@@ -31,6 +31,7 @@ struct count {
     uint64_t even;             /* ZeRO 3: a rank's shards, each parameter rounded up */
     uint64_t rows, reached_rows; /* FSDP2: a rank's rows, each first dimension rounded up */
     uint64_t largest;          /* parameter */
+    uint64_t small;            /* of reached: in parameters of less than 4096 elements */
 };
 
 /* LLaVA takes the state before the last layer. */
@@ -100,6 +101,7 @@ static void count(const vram_model *m, struct count *c)
             continue;
         c->tensors++;
         c->reached += n;
+        c->small += n < 4096 ? n : 0;
         /* the last dimension averaged away, then the one before it */
         c->rows_columns += p.rank < 2 ? n : n / last + n / (uint64_t)p.dims[p.rank - 2];
     }
@@ -147,6 +149,8 @@ enum figure {
     HOST,             /* offload, ZeRO 1 and 2: 4·T/D, its gradients, w·T/D, w·(largest), 8·T/D */
     HOST_3,           /* offload, ZeRO 3: 4·T/D, its gradients, w·T/D, 8·T/D; factor: w·T/D of the weights */
     OFFLOADED,        /* card and host together when the first step is over: of the real engine */
+    SMALL_STATES,     /* CPUOffloadOptimizer: 2w a small element */
+    SMALL_GRADIENTS,  /* w a small element with +grads */
     STATES,           /* of an optimizer on one card, behind its first step */
 };
 
@@ -249,6 +253,11 @@ static const struct row rows[] = {
      DDP_GRADIENTS, 2, 4, 1},
     {"ddp: none with views", PALI,
      "strategy=ddp gpus=2 precision=fp32 accumulation=2 ddp.gradient_as_bucket_view=on", DDP_GRADIENTS, 2, 4, 0},
+    {"host optimizer: states of small parameters", LLAVA, "precision=bf16 optimizer=adamw offload=optimizer",
+     SMALL_STATES, 1, 2, 0},
+    {"host optimizer: all gradients", LLAVA, "precision=bf16 optimizer=adamw offload=optimizer", FULL_GRADIENTS, 1, 2, 0},
+    {"host optimizer and gradients: small gradients", PALI, "precision=fp32 optimizer=adamw offload=optimizer+grads",
+     SMALL_GRADIENTS, 1, 4, 0},
     {"adamw, bf16: 4 bytes an element", LLAVA, "precision=bf16 optimizer=adamw", STATES, 1, 2, 4},
     {"adamw, fp32: 8 bytes an element", LLAVA, "precision=bf16-mixed optimizer=adamw", STATES, 1, 4, 8},
     {"adam, bf16: 4 bytes an element", PALI, "precision=bf16 optimizer=adam", STATES, 1, 2, 4},
@@ -287,6 +296,10 @@ static uint64_t formula(const struct row *r, const struct count *c)
         return 8 * c->partition;
     case FULL_GRADIENTS:
         return c->w * c->reached;
+    case SMALL_STATES:
+        return 2 * c->w * c->small;
+    case SMALL_GRADIENTS:
+        return c->w * c->small;
     case DDP_BUCKETS:
         return c->w * c->t;
     case DDP_GRADIENTS:
@@ -385,10 +398,12 @@ static uint64_t measured(const struct row *r, const struct run *run)
     case SHARD_STATES:
     case ROW_STATES:
     case STATES:
+    case SMALL_STATES:
         return live(run, step, "optimizer", "optimizer");
     case UNSYNCED:
     case FULL_GRADIENTS:
     case OWN_GRADIENTS:
+    case SMALL_GRADIENTS:
         return live(run, back, "gradients", NULL);
     case BUCKETS:
         return live(run, back, "temporaries", "strategy");

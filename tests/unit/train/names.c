@@ -14,7 +14,7 @@
 #include "train/names.h"
 
 static const char q[] = "model.layers.3.self_attn.q_proj", up[] = "model.layers.12.mlp.up_proj",
-                  tower[] = "vision_tower.encoder.layers.3.self_attn.q_proj";
+                  fused[] = "transformer.h.3.attn.c_attn", tower[] = "vision_tower.encoder.layers.3.self_attn.q_proj";
 
 static const struct {
     const char *list, *path;
@@ -38,6 +38,10 @@ static const struct {
     {"^(?!.*vision).*q_proj$", tower, false, 1},
     {"layers.3.self_attn.q_proj", tower, false, 0},
     {"", q, false, 0},
+    {"o,v", fused, false, 1},
+    {"o,c", fused, false, 2},
+    {"k", "layers.0.attention.wqkv", false, 0},
+    {"up", "layers.0.mlp.gate_up_proj", false, 0},
 };
 
 struct world {
