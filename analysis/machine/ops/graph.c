@@ -84,14 +84,53 @@ static bool made_of(VRAM_OP)
     return vram_result(vram_end_one(m, n, of_shape(m, row, a, 1, (enum vram_dtype)x->dtype), false), out);
 }
 
+/* the gradient over the number of equals, where x is the result (scale_grad_by_count) */
+static void extremes_backward(VRAM_FORMULA)
+{
+    VRAM_UNUSED(n);
+    struct vram_handle *places = vram_elt2(m, VRAM_DT_BOOL, s[0], s[1]);
+    struct vram_handle *counts = vram_new(m, s[1]->shape, s[1]->rank, VRAM_DT_I64, NULL);
+    struct vram_handle *share = vram_elt1(m, (enum vram_dtype)g[0]->dtype, g[0]);
+    out[0] = vram_elt2(m, (enum vram_dtype)g[0]->dtype, share, places);
+    vram_drop(m, places);
+    vram_drop(m, counts);
+    vram_drop(m, share);
+}
+
 /* extremes(x, shape): x and the result are kept, to find the places again */
 static bool extremes(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0);
     struct vram_tape_node *n;
-    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, &x, 1, 1, whole_backward}))
+    if (vram_begin(m, &n, &(struct vram_begin){&x, 1, &x, 1, 1, extremes_backward}))
         return true;
     return vram_result(vram_end_one(m, n, of_shape(m, row, a, 1, (enum vram_dtype)x->dtype), true), out);
+}
+
+/* half the gradient where both are equal, then nothing where the other one won */
+static void greater_backward(VRAM_FORMULA)
+{
+    for (int i = 1; i >= 0; i--) {
+        if (!vram_needs(n, i))
+            continue;
+        enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
+        struct vram_handle *half = vram_elt1(m, d, g[0]), *equal = vram_elt2(m, VRAM_DT_BOOL, s[1], s[0]);
+        out[i] = vram_elt2(m, d, equal, g[0]);
+        struct vram_handle *lost = vram_elt2(m, VRAM_DT_BOOL, s[1], s[0]);
+        vram_drop(m, half);
+        vram_drop(m, equal);
+        vram_drop(m, lost);
+    }
+}
+
+/* greater(x, y) */
+static bool greater(VRAM_OP)
+{
+    struct vram_handle *xs[2] = {vram_arg(m, row, a, 0), vram_arg(m, row, a, 1)}, *save[2] = {xs[1], xs[0]};
+    struct vram_tape_node *n;
+    if (vram_begin(m, &n, &(struct vram_begin){xs, 2, save, 2, 0, greater_backward}))
+        return true;
+    return vram_result(vram_end_one(m, n, vram_elt2(m, vram_promote(xs[0], xs[1]), xs[0], xs[1]), false), out);
 }
 
 /* A list's members: tensors into xs, how many there are. */
@@ -142,9 +181,15 @@ static bool keeping(VRAM_OP)
 static void placed_backward(VRAM_FORMULA)
 {
     VRAM_UNUSED(s);
-    for (int i = 0; i < 2; i++)
-        out[i] = vram_needs(n, i) ? vram_new(m, n->meta[i].shape, n->meta[i].rank, (enum vram_dtype)g[0]->dtype, NULL)
-                                  : NULL;
+    enum vram_dtype d = (enum vram_dtype)g[0]->dtype;
+    const struct vram_meta *updates = &n->meta[1];
+    if (vram_needs(n, 0)) { /* the gradient with zeros at the places */
+        struct vram_handle *zeros = vram_new(m, updates->shape, updates->rank, d, NULL);
+        out[0] = vram_new(m, n->meta[0].shape, n->meta[0].rank, d, NULL);
+        vram_drop(m, zeros);
+    }
+    if (vram_needs(n, 1))
+        out[1] = vram_new(m, updates->shape, updates->rank, d, NULL);
 }
 
 static bool placed(VRAM_OP)
@@ -211,7 +256,7 @@ static bool fixed_norm(VRAM_OP)
 {
     struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg_or_null(m, row, a, 1);
     struct vram_handle *mean = vram_arg_or_null(m, row, a, 3), *var = vram_arg_or_null(m, row, a, 4);
-    struct vram_handle *xs[3] = {x, w, vram_arg_or_null(m, row, a, 2)}, *save[4] = {x, w, mean, var};
+    struct vram_handle *xs[3] = {x, w, vram_arg_or_null(m, row, a, 2)}, *save[4] = {x, mean, var, w};
     return normed(m, xs, 3, save, 4, 0, 2, out);
 }
 
@@ -260,10 +305,12 @@ static const struct vram_op_row graph_rows[] = {
     UNARY("leaky_relu", "", "x"), UNARY("elu", "", "x"),
     UNARY("stepwise", "", "nothing"),
     {"made_of", "x shape", "", "nothing", "one tensor each way", "pad, repeat, cumsum, mean ...", made_of, ""},
-    {"extremes", "x shape", "", "x and its result", "one tensor each way", "derivatives.yaml amax, amin", extremes, ""},
+    {"extremes", "x shape", "", "x and its result", "one tensor; backward bools, counts, a share, the product", "derivatives.yaml amax, amin", extremes, ""},
+    {"greater", "x y", "", "both", "the greater; backward a half, a choice and two bools a side, one stays",
+     "derivatives.yaml maximum, minimum", greater, ""},
     {"keeping", "xs shapes dtypes", "", "all inputs", "the outputs; backward a gradient a side",
-     "derivatives.yaml maximum, minimum; what is not described", keeping, ""},
-    {"scattered", "x places? updates", "", "the places", "one tensor like x; backward one a side",
+     "what is not described", keeping, ""},
+    {"scattered", "x places? updates", "", "the places", "one tensor like x; backward one a side, and zeros for the places",
      "derivatives.yaml scatter, index_put", placed, ""},
     {"greatest_of", "x shape", "", "x and int64 places", "the output and the places; backward one tensor",
      "derivatives.yaml max_pool2d_with_indices", max_pool, ""},
