@@ -145,8 +145,7 @@ static int say_assumed(struct vram_cx *cx, const struct vram_onnx *model, const 
     if (has_loss(cx, model))
         return VRAM_OK;
     return vram_find(cx, VRAM_F_ONNX_LOSS, "loss",
-                     "the graph has none: backward begins at the mean of each of its outputs (those called "
-                     "\"loss\" alone, where there is one)");
+                     "no output of the graph is called so: backward begins at the mean of each output that something trains");
 }
 
 /* What is not known of sizes: weights, gradients and optimizer state alone. */
