@@ -156,6 +156,18 @@ static int train_unknown(struct vram_cx *cx, struct vram_report *r, const struct
     return vram_run_untold(cx, r, false);
 }
 
+/* What works on modules has nothing to work on. */
+static int say_unused(struct vram_cx *cx, const struct vram_plan *plan)
+{
+    static const enum vram_key keys[] = {VRAM_KEY_CHECKPOINTING, VRAM_KEY_COMPILE, VRAM_KEY_WEIGHTS};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (vram_plan_given(plan, keys[i]) && !vram_plan_is(plan, keys[i], "off"))
+            VRAM_TRY(vram_find(cx, VRAM_F_SETTING_UNUSED, vram_settings[keys[i]].key,
+                               "%s=%s has no effect on a graph: it has no modules", vram_settings[keys[i]].key,
+                               vram_plan_text(plan, keys[i])));
+    return VRAM_OK;
+}
+
 static int train(struct vram_cx *cx, struct vram_report *r, const struct vram_onnx *model,
                  const struct vram_inference *shapes, const struct vram_onnx_lives *lives)
 {
@@ -173,6 +185,7 @@ static int train(struct vram_cx *cx, struct vram_report *r, const struct vram_on
     }
     if (code)
         return code;
+    VRAM_TRY(say_unused(cx, r->setup.plan));
     VRAM_TRY(say_assumed(cx, model, lower));
     return vram_run_known(cx, r);
 }
