@@ -86,6 +86,7 @@ static const struct opener {
     {"config", "a config.json alone: the model before its weights are there", ".json", is_json,
      open_config},
     {"onnx", "an ONNX graph, gzip'd or not, with its external data", ".onnx", is_onnx, open_onnx},
+    {"onnxtxt", "an ONNX graph in ONNX's textual syntax", ".onnxtxt", is_onnx, open_onnx},
     {"onnx.gz", "a gzip'd ONNX graph", ".onnx.gz", is_onnx, open_onnx},
 };
 

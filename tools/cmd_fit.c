@@ -39,7 +39,7 @@ static int wanted(const struct fit *f, struct limit *l)
     size_t i = 0;
     while (!min && limit_key(i) && strcmp(limit_key(i), l->key) != 0)
         i++;
-    if (!min && !limit_key(i)) {
+    if (!min && !limit_key(i) && strncmp(l->key, "dim.", 4) != 0) {
         const char *near = cli_nearest(l->key, key_name, NULL);
         return cli_fail(CLI_USAGE, "--max %s: not a setting that is searched for%s%s%s", l->key,
                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
@@ -191,6 +191,6 @@ const struct cli_command cli_fit = {
     "fit", "PATH gpu=NAME[,NAME]... [key=value]...",
     "what would fit: the largest batch, length, images; the fewest cards; which cards",
     "KEY is micro_batch, seq, text_tokens, images, image_size, tiles, frames,\n"
-    "lora.rank, new_tokens or kv_tokens. The value that is printed was tried, and the\n"
-    "next one too. Exit codes: 0 found, 1 nothing fits, 4 the peak is unknown.\n",
+    "lora.rank, new_tokens, kv_tokens or dim.NAME of an ONNX graph. The value that is\n"
+    "printed was tried, and the next one too. Exit codes: 0 found, 1 nothing fits, 4 the peak is unknown.\n",
     options, run};

@@ -64,7 +64,7 @@ static bool ends(const char *word, const char *suffix)
 static bool of_graph(const struct cli_args *args)
 {
     for (size_t i = 0; i < args->nwords; i++)
-        if (!setting_value(args->words[i]) && (ends(args->words[i], ".onnx") || ends(args->words[i], ".onnx.gz")))
+        if (!setting_value(args->words[i]) && (ends(args->words[i], ".onnx") || ends(args->words[i], ".onnx.gz") || ends(args->words[i], ".onnxtxt")))
             return true;
     return false;
 }

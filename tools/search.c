@@ -21,6 +21,8 @@ const char *limit_key(size_t i) { return i + 1 < KEYS ? keys[i].key : NULL; /* n
 
 static int64_t most_of(const char *key)
 {
+    if (!strncmp(key, "dim.", 4))
+        return 1 << 24;
     for (size_t i = 0; i < KEYS; i++)
         if (!strcmp(keys[i].key, key))
             return keys[i].most;

@@ -38,7 +38,7 @@ def main():
     if check:
         os.execvp(command[0], command)
     for advice in vramcast.advise(args.model, args.gpu, values, settings=args.settings)[:5]:
-        if advice["at"]["result"] == "fits":
+        if advice["result"] == "fits":
             print("  it would with %s" % " ".join("%s=%s" % c for c in advice["changes"].items()), file=sys.stderr)
     return 1
 

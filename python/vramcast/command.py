@@ -91,7 +91,7 @@ def advise(path: AnyPath, gpu: str, plan: PlanLike = None, *,
     Returns
     -------
     list of dict
-        `changes`, `saves` (bytes), `price` (in words) and `at`, the run with them; what saves most comes first.
+        `changes`, `saves` and then `device` (bytes), `result`, `price` (in words); what saves most comes first.
     """
     words = ["fit", _path(path), "gpu=" + gpu, "--advice", "--format", "json", *_words(plan, settings)]
     return list(_answer(words, (0, 1))["advice"])

@@ -160,7 +160,7 @@ class Preflight(Case):
         best = vramcast.advise(CONFIG_7B, "a100-80g", plan)[0]
         before = vramcast.predict(CONFIG_7B, dict(plan, gpu="a100-80g")).device.expected
         after = vramcast.predict(CONFIG_7B, dict(plan, gpu="a100-80g", **best["changes"])).device.expected
-        self.assertEqual(best["saves"], before - after)
+        self.assertEqual((best["saves"], best["device"]), (before - after, after))
         self.assertTrue(best["price"])
 
 

@@ -49,6 +49,8 @@ static void headline(const struct sheet *s, enum page_style style, const char *f
 static void verdict(const struct sheet *s)
 {
     const vram_report_view *v = &s->view;
+    vram_model_view m = {.size = sizeof m};
+    vram_model_get(s->p->model, &m);
     char text[256], a[UNITS_TEXT], b[UNITS_TEXT], c[UNITS_TEXT];
     const char *unit = s->scale.name, *headroom = setting(s, "headroom");
     double usable = (double)v->gpu_capacity * (1 - strtod(headroom, NULL));
@@ -90,7 +92,10 @@ static void verdict(const struct sheet *s)
     default:
         if (!v->peak_known)
             headline(s, PAGE_DOUBTFUL, "cannot tell%s", "",
-                     v->parameters_total
+                     !strcmp(m.format, "onnx")
+                         ? "not all sizes of the graph are known, or what it keeps: the weights are exact, the "
+                           "peak is unknown"
+                     : v->parameters_total
                          ? "no template says what this model runs: parameters, gradients and "
                            "optimizer state are exact, activations and the peak unknown"
                          : "no template says what this model is made of or runs, and there are "
@@ -153,7 +158,8 @@ static void model(const struct sheet *s)
         page_paragraph(s->page, OUTPUT_LABEL, output_title(m.path));
         sheet_label(s->page, NULL);
     }
-    snprintf(line, sizeof line, "%.20s%s%s%s%s parameters%s%s", *m.family ? m.family : "unknown model",
+    snprintf(line, sizeof line, "%.20s%s%s%s%s parameters%s%s",
+             *m.family ? m.family : !strcmp(m.format, "onnx") ? "ONNX graph" : "unknown model",
              sheet_dot(s->page), files, sheet_dot(s->page),
              m.parameters ? count_text(m.parameters, all) : "unknown", m.parameters ? ", " : "",
              m.parameters ? what : "");

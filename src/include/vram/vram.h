@@ -115,7 +115,7 @@ typedef struct vram_open_options {
     const char *task;          /* "classify": the family's classifier in place of another head; NULL */
 } vram_open_options;
 
-/* Opens a checkpoint directory, one .safetensors file, or a config.json (nothing downloaded yet).
+/* Opens a checkpoint directory, one .safetensors file, a config.json (nothing downloaded yet), or an ONNX file.
  * Only headers are read, never weights.  Errors: VRAM_E_NOTFOUND, _IO, _FORMAT, _LIMIT,
  * _UNSUPPORTED, _CONFLICT, _RANGE, _NOMEM.  What is odd but leaves an answer is a finding. */
 VRAM_API int vram_model_open(vram_model **out, const char *path, const vram_open_options *options,

@@ -139,6 +139,19 @@ class Fit(unittest.TestCase):
             after = predict(LLAVA, "a100-40g", *("%s=%s" % w for w in changed.items()))
             self.assertEqual(before - after["peak"]["device"]["expected"], a["saves"])
 
+    def test_a_symbol_of_a_graph(self):
+        graph = ('<ir_version: 8, opset_import: ["" : 17]> g (float[batch, 1024, 1024] x) => (float[b, c, d] y) '
+                 '{ y = Relu(x) }')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "g.onnxtxt")
+            with open(path, "w", encoding="ascii") as f:
+                f.write(graph)
+            code, limit = self.limit(path, "gpu=rtx4090", "--max", "dim.batch", "allocator=exact")
+        self.assertEqual((code, limit["key"]), (0, "dim.batch"))
+        self.assertGreater(limit["value"], 2000) # two tensors of 4 MiB each a piece of the batch
+        self.assertLess(limit["value"], 3100)
+        self.assertEqual(limit["next"], limit["value"] + 1)
+
     def test_usage(self):
         for words in (["--max", "bogus"], ["--min", "seq"], ["--max", "seq", "--min", "gpus"],
                       ["--global-batch", "0"], ["--global-batch", "8", "--max", "seq"],
