@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "onnx/scopes.h"
 
 struct builder {
     struct vram_cx *cx;
@@ -16,8 +17,7 @@ struct builder {
     struct vram_events *events;
     uint32_t *storage;  /* by value: 1 + number; 0 = none yet */
     uint32_t *param;    /* by initializer of the main graph: its parameter */
-    uint32_t *scope_of; /* by symbol: 1 + scope of that path */
-    uint32_t nsyms;
+    struct vram_graph_scopes scopes;
     uint32_t *first;    /* by position: 1 + first value that goes behind it */
     uint32_t *next;     /* by value: the next that goes then */
 };
@@ -53,36 +53,7 @@ static int alloc(struct builder *b, uint32_t value, struct vram_storage_row row,
                                        .storage = (uint32_t)e->nstorages++});
 }
 
-/* ---- whose it is: the deepest module whose path begins the node's name ---- */
-
-static int index_scopes(struct builder *b)
-{
-    for (uint32_t i = 0; i < b->tree->nscopes; i++)
-        b->nsyms = b->tree->scopes[i].path >= b->nsyms ? b->tree->scopes[i].path + 1 : b->nsyms;
-    b->scope_of = vram_arena_array(b->cx->arena, b->nsyms, sizeof *b->scope_of);
-    if (!b->scope_of)
-        return vram_fail_memory(b->cx);
-    for (uint32_t i = 0; i < b->tree->nscopes; i++)
-        b->scope_of[b->tree->scopes[i].path] = i + 1;
-    return VRAM_OK;
-}
-
-static uint32_t scope_of(const struct builder *b, const struct vram_onnx_node *node, uint32_t otherwise)
-{
-    char path[512];
-    const char *name = vram_sym_text(b->cx->syms, node->name);
-    size_t n = 0;
-    for (name += *name == '/'; *name && n + 1 < sizeof path; name++)
-        path[n++] = *name == '/' ? '.' : *name;
-    for (; n; n--) { /* "/model/layers.0/mlp/MatMul" → model.layers.0.mlp.MatMul, … mlp, … */
-        vram_sym sym = vram_sym_find(b->cx->syms, path, n);
-        if (sym != VRAM_SYM_NONE && sym < b->nsyms && b->scope_of[sym])
-            return b->scope_of[sym] - 1;
-        while (n > 1 && path[n - 1] != '.')
-            n--;
-    }
-    return otherwise;
-}
+/* ---- whose it is ---- */
 
 /* A node without a telling name belongs to the module of the weight it reads, or to the node's before. */
 static uint32_t scope_by_weight(const struct builder *b, const struct vram_onnx_node *node, uint32_t before)
@@ -157,7 +128,7 @@ static int step(struct builder *b, uint32_t position, uint32_t *scope)
 {
     const struct vram_onnx *m = b->model;
     const struct vram_onnx_node *node = &m->nodes.at[b->lives->nodes[position]];
-    *scope = scope_of(b, node, scope_by_weight(b, node, *scope));
+    *scope = vram_graph_scope(&b->scopes, node, scope_by_weight(b, node, *scope));
     for (uint32_t k = 0; k < node->out.n; k++) {
         uint32_t v = m->edges.at[node->out.first + k];
         struct vram_storage_row row = {.param = VRAM_NO_PARAM, .op = VRAM_OP_LOOP, .scope = *scope,
@@ -184,7 +155,7 @@ int vram_onnx_run(struct vram_cx *cx, const struct vram_tree *tree, const struct
         return vram_fail_memory(cx);
     for (uint32_t i = 0; i < tree->nparams; i++)
         out->dtype[i] = tree->params[i].dtype;
-    VRAM_TRY(index_scopes(&b));
+    VRAM_TRY(vram_graph_scopes(cx, tree, &b.scopes));
     VRAM_TRY(load(&b));
     if (only_load)
         return VRAM_OK;

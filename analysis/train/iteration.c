@@ -10,7 +10,7 @@
 #include "train/repeat.h"
 #include "train/strategy.h"
 
-struct vram_value vram_loop_batch(struct vram_loop *l)
+static struct vram_value inputs_of_top(struct vram_loop *l)
 {
     struct vram_machine *m = &l->m;
     uint32_t i = vram_class_member(m->program, l->top, vram_machine_sym(m, "inputs"));
@@ -22,8 +22,16 @@ struct vram_value vram_loop_batch(struct vram_loop *l)
     if (method.kind != VRAM_V_FUNC)
         vram_throw(m, VRAM_E_UNSUPPORTED, "no template says what inputs %s takes",
                    vram_sym_text(m->cx->syms, l->top->name));
-    m->op = VRAM_OP_INPUTS;
     vram_call_function(m, (uint32_t)method.u.i, 0, &none, &v);
+    return v;
+}
+
+struct vram_value vram_loop_batch(struct vram_loop *l)
+{
+    struct vram_machine *m = &l->m;
+    struct vram_value v;
+    m->op = VRAM_OP_INPUTS;
+    v = l->s->forward ? l->s->forward->inputs(l->s->forward->ctx, m) : inputs_of_top(l);
     m->at = UINT32_MAX;
     if (v.kind != VRAM_V_BOX || v.u.box->kind != VRAM_BOX_RECORD)
         vram_throw(m, VRAM_E_FORMAT, "inputs() must return a record");
@@ -133,6 +141,22 @@ struct vram_value vram_loop_forward(struct vram_loop *l, struct vram_call *call)
     return out;
 }
 
+/* The same of a forward that is no template: there are no modules that hooks could be around. */
+static struct vram_value own_forward(struct vram_loop *l, struct vram_value batch_)
+{
+    struct vram_machine *m = &l->m;
+    if (m->around)
+        vram_throw(m, VRAM_E_UNSUPPORTED, "this strategy gathers parameters around modules, and a graph has none");
+    if (l->s->autocast != VRAM_DT_NONE)
+        vram_autocast_enter(m, l->s->autocast);
+    m->scope = 0;
+    struct vram_value out = l->s->forward->run(l->s->forward->ctx, m, batch_);
+    m->scope = 0;
+    if (l->s->autocast != VRAM_DT_NONE)
+        leave_autocast(m, &out);
+    return out;
+}
+
 struct vram_handle *vram_loop_field(struct vram_loop *l, struct vram_value v, const char *name)
 {
     for (uint32_t i = 0; v.kind == VRAM_V_BOX && v.u.box->kind == VRAM_BOX_RECORD && i < v.u.box->n;
@@ -153,12 +177,28 @@ static struct vram_handle *run_op(struct vram_loop *l, const char *name, struct 
     return out.u.tensor;
 }
 
+/* The sum of the means of all outputs that something trains; NULL: there is none. */
+static struct vram_handle *mean_of_all(struct vram_loop *l, struct vram_value out)
+{
+    struct vram_handle *loss = NULL;
+    for (uint32_t i = 0; i < out.u.box->n; i++) {
+        if (out.u.box->at[i].kind != VRAM_V_TENSOR || !out.u.box->at[i].u.tensor->requires_grad)
+            continue;
+        struct vram_handle *x = run_op(l, "mean", out.u.box->at[i].u.tensor, (struct vram_value){0});
+        struct vram_handle *sum = loss ? run_op(l, "add", loss, vram_tensor_value(x)) : vram_hold(x);
+        vram_drop(&l->m, loss);
+        vram_drop(&l->m, x);
+        loss = sum;
+    }
+    return loss;
+}
+
 /* The model's own loss; a model that gives none is trained on the mean of its output. */
 static struct vram_handle *loss_of(struct vram_loop *l, struct vram_value out)
 {
     static const char *const fields[] = {"logits", "last_hidden_state", "pooler_output"};
     struct vram_handle *loss = vram_hold(vram_loop_field(l, out, "loss"));
-    for (size_t i = 0; !loss && i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; !loss && !l->s->forward && i < sizeof fields / sizeof *fields; i++) {
         struct vram_handle *x = vram_loop_field(l, out, fields[i]);
         if (!x)
             continue;
@@ -166,6 +206,8 @@ static struct vram_handle *loss_of(struct vram_loop *l, struct vram_value out)
         loss = run_op(l, "mean", wide, (struct vram_value){0});
         vram_drop(&l->m, wide);
     }
+    if (!loss && l->s->forward)
+        loss = mean_of_all(l, out);
     if (!loss)
         vram_throw(&l->m, VRAM_E_UNSUPPORTED, "the model gives nothing to train on");
     if (l->s->loss_scale) {
@@ -211,16 +253,21 @@ static void micro_step(struct vram_loop *l, struct vram_value batch_)
     struct vram_call call;
     bool labels = vram_loop_field(l, batch_, "labels") != NULL; /* the Trainer counts them */
     struct vram_handle *items =
-        l->top->forward.rest && labels ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
+        l->top && l->top->forward.rest && labels ? vram_new_scalar(m, VRAM_DT_I64) : NULL;
     vram_phase(m, "forward");
     if (!l->run->saved_event)
         vram_loop_cublas(l, 1, 1);
     if (row->forward_begin)
         row->forward_begin(&l->strategy);
     convert_inputs(l, batch_);
-    vram_loop_call_with(l, batch_, items, &call);
-    struct vram_value out = vram_loop_forward(l, &call);
+    if (!l->s->forward)
+        vram_loop_call_with(l, batch_, items, &call);
+    struct vram_value out = l->s->forward ? own_forward(l, batch_) : vram_loop_forward(l, &call);
+    if (l->s->forward)
+        vram_phase(m, "loss");
+    m->in_loss = l->s->forward != NULL;
     struct vram_handle *loss = loss_of(l, out);
+    m->in_loss = false;
     vram_value_drop(m, out);
     vram_drop(m, items);
     bool first = !l->run->saved_event;

@@ -116,7 +116,7 @@ static void prepare(struct vram_loop *l)
     m->selective = s->selective;
     m->core_attention = vram_machine_sym(m, "attention");
     m->offload_inputs = s->offload_inputs;
-    if (s->checkpointing && s->checkpoint_every > 1)
+    if (s->checkpointing && s->checkpoint_every > 1 && m->tree->known)
         m->passed_over = pass_over(l);
     m->reentrant = s->reentrant;
     m->checkpointed_component = s->checkpointed;
@@ -269,7 +269,7 @@ static int guarded(struct vram_loop *l, struct vram_setup *setup, void (*what)(s
     if (code)
         return code;
     prepare(l);
-    if (setup)
+    if (setup && !setup->forward)
         decide_seq(l, setup);
     load(l);
     what(l);

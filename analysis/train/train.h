@@ -29,6 +29,13 @@ struct vram_resolved {
     const char *key, *value, *origin; /* "given", "model", "default", "assumed" */
 };
 
+/* A model whose forward is no template: what it makes of a batch, and what it returns, both records. */
+struct vram_forward {
+    void *ctx;
+    struct vram_value (*inputs)(void *ctx, struct vram_machine *m);
+    struct vram_value (*run)(void *ctx, struct vram_machine *m, struct vram_value batch);
+};
+
 /* A plan with every open value decided. */
 struct vram_setup {
     const struct vram_plan *plan;
@@ -78,6 +85,7 @@ struct vram_setup {
     double headroom;
     const struct vram_allocator_row *allocator;
     bool graph;               /* an inference of an ONNX graph: what of modules stands here means nothing */
+    const struct vram_forward *forward; /* what is run; NULL: the top module */
     bool run_every_step;      /* tests: no step is copied */
     struct { struct vram_resolved *at; size_t n, cap; } resolved;
 };
@@ -96,6 +104,9 @@ int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
 /* The same for the graph of an ONNX file: inference unless mode says other. */
 int vram_setup_graph(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree,
                      struct vram_setup *out);
+/* … for its training */
+int vram_setup_graph_training(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree,
+                              struct vram_setup *out);
 enum vram_train_mode vram_setup_mode(const struct vram_setup *setup, vram_sym component);
 
 /* adapt.c: a copy of the tree in which adapted modules run what PEFT puts in their place.  Without

@@ -66,6 +66,19 @@ static bool is_constant(const struct vram_onnx_tensor *t)
     return t->elements <= 1 || (!vram_dtype_is_float((enum vram_dtype)t->dtype) && !packed);
 }
 
+/* Running statistics of a BatchNormalization stand among the initializers as its weights do; torch has them as
+ * buffers. */
+static bool is_statistic(const struct vram_cx *cx, const struct vram_onnx *m, uint32_t value, uint32_t reader)
+{
+    const struct vram_onnx_node *node = &m->nodes.at[reader];
+    if (!reader || node->domain || strcmp(vram_sym_text(cx->syms, node->op), "BatchNormalization"))
+        return false;
+    for (uint32_t k = 3; k < node->in.n; k++)
+        if (m->edges.at[node->in.first + k] == value)
+            return true;
+    return false;
+}
+
 static int first_readers(struct vram_cx *cx, const struct vram_onnx *m, uint32_t **out)
 {
     uint32_t *reader = vram_arena_array(cx->arena, m->values.n, sizeof *reader);
@@ -97,7 +110,7 @@ static int list_tensors(struct vram_loading *l, const struct vram_onnx *m)
         if (path == VRAM_SYM_NONE)
             return vram_fail_memory(cx);
         l->out->tensors[i] = (struct vram_tensor){
-            .name = name, .path = path, .dtype = t->dtype, .rank = (uint8_t)t->rank, .buffer = is_constant(t),
+            .name = name, .path = path, .dtype = t->dtype, .rank = (uint8_t)t->rank, .buffer = is_constant(t) || is_statistic(cx, m, value, reader[value]),
             .dims = t->dims, .bytes = t->bytes};
     }
     l->out->ntensors = span.n;

@@ -58,6 +58,8 @@ static enum vram_key to_try(int i)
 
 bool vram_blame(const struct vram_model *model, const struct vram_plan *plan, vram_error *error)
 {
+    if (model->checkpoint.onnx) /* only its own graph can be run */
+        return false;
     struct vram_plan *less = NULL, *none = NULL;
     char settings[120] = "";
     size_t n = 0;

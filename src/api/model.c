@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "loaders.h"
 #include "models/tree.h"
+#include "onnx/lower.h"
 
 void vram_view_copy(void *view, size_t view_size, const void *full, size_t full_size)
 {
@@ -105,6 +106,21 @@ static int link_replacements(struct vram_cx *cx, struct vram_model *m,
     return VRAM_OK;
 }
 
+/* What a training of a graph runs. */
+static int link_operators(struct vram_cx *cx, struct vram_model *m, const struct vram_linker *linker)
+{
+    for (size_t i = 0; vram_lower_class(i); i++) {
+        vram_sym name = vram_sym_of(cx->syms, vram_lower_class(i));
+        int code = linker->require(linker->ctx, cx, &m->program, name);
+        if (code && code != VRAM_E_NOTFOUND)
+            return code;
+        uint32_t cls = vram_program_class(&m->program, name);
+        if (cls != VRAM_NO_INDEX)
+            VRAM_TRY(vram_program_link(cx, &m->program, linker, cls));
+    }
+    return VRAM_OK;
+}
+
 static int open_model(struct vram_cx *cx, struct vram_model *m, const char *path,
                       const vram_open_options *o)
 {
@@ -123,6 +139,8 @@ static int open_model(struct vram_cx *cx, struct vram_model *m, const char *path
     VRAM_TRY(vram_tree_build(cx, &m->program, &linker, &m->checkpoint, &m->tree));
     if (m->tree.known)
         VRAM_TRY(link_replacements(cx, m, &linker));
+    if (m->checkpoint.onnx)
+        VRAM_TRY(link_operators(cx, m, &linker));
     m->tree.program = &m->program;
     m->tree.syms = &m->syms;
     vram_tree_count(&m->tree, 0, &m->parameters, &m->parameter_bytes);

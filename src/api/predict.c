@@ -263,8 +263,10 @@ static int cannot(struct vram_cx *cx, struct vram_report *r, enum vram_finding_k
  * an answer, too.  With templates of the user's own a mistake in them is likelier. */
 static int run(struct vram_cx *cx, struct vram_report *r)
 {
-    if (r->model->checkpoint.onnx)
-        return vram_graph_run(cx, r);
+    if (r->model->checkpoint.onnx) {
+        int graph = vram_graph_run(cx, r);
+        return graph == VRAM_E_UNSUPPORTED && r->setup.forward ? cannot(cx, r, VRAM_F_NO_FORWARD) : graph;
+    }
     if (!r->tree.known || !r->tree.runs)
         return vram_run_untold(cx, r, r->tree.known);
     int code = vram_run(cx, &r->tree, &r->setup, &r->run);

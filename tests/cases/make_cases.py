@@ -109,6 +109,18 @@ OPS = {
     "relu_": lambda x: F.relu(x, inplace=True), "silu_": lambda x: F.silu(x, inplace=True),
     "hardswish_": lambda x: F.hardswish(x, inplace=True), "hardtanh_": lambda x: F.hardtanh(x, 0.0, 6.0, inplace=True),
     "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid,
+    "erf": torch.erf, "log": torch.log, "sin": torch.sin, "cos": torch.cos, "abs": torch.abs, "root": torch.sqrt,
+    "inverse": torch.reciprocal, "softplus": F.softplus, "mish": F.mish, "leaky_relu": F.leaky_relu, "elu": F.elu,
+    "stepwise": torch.floor, "made_of": lambda x, shape: x.mean([i for i, n in enumerate(shape) if n != x.shape[i]], True),
+    "extremes": lambda x, shape: x.amax([i for i, n in enumerate(shape) if n != x.shape[i]], True),
+    "keeping": lambda xs, shapes, dtypes: [Keeping.apply(shapes[0], *xs)], "greater": torch.maximum,
+    "scattered": lambda x, i, u: torch.index_put(x, (i,), u),
+    "greatest_of": lambda x, shape: F.max_pool2d(x, x.shape[-1] // shape[-1]),
+    "pool_of": lambda x, shape: F.avg_pool2d(x, x.shape[-1] // shape[-1]),
+    "fixed_norm": lambda x, w, b, mean, var: F.batch_norm(x, mean, var, w, b, training=False),
+    "group_norm": lambda x, w, b, groups: F.group_norm(x, groups, w, b),
+    "fused_rms_norm": lambda x, w: torch._fused_rms_norm(x, [x.shape[-1]], w, 1e-5)[0],
+    "is_tensor": torch.is_tensor,
     "unbind": lambda x, dim=0: x.unbind(dim),
     "split": lambda x, parts, dim: x.split(parts, dim),
     "linear": lambda x, w, b=None: F.linear(x, w, b),
@@ -161,6 +173,19 @@ def sdpa(q, k, v, mask=None, causal=False, p=0.0, gqa=True):
 
 
 OPS["sdpa"] = sdpa
+
+
+class Keeping(torch.autograd.Function):
+    """a function that keeps all that it is given"""
+
+    @staticmethod
+    def forward(ctx, shape, *xs):
+        ctx.save_for_backward(*xs)
+        return torch.empty(shape, dtype=xs[0].dtype, device=xs[0].device)
+
+    @staticmethod
+    def backward(ctx, g):
+        return (None, *(torch.empty_like(x) for x in ctx.saved_tensors))
 
 
 class Packed(torch.autograd.Function):

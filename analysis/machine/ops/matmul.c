@@ -427,16 +427,17 @@ static void conv_backward(VRAM_FORMULA)
                                   : NULL;
 }
 
-/* conv(x, w, b, stride, padding): x [n, c, spatial...], w [out, c / groups, window...] */
-static bool conv(VRAM_OP)
+/* The sizes of the result: said, or from stride and padding. */
+static void conv_shape(struct vram_machine *m, const struct vram_op_row *row, struct vram_value *a,
+                       const struct vram_handle *x, const struct vram_handle *w, int64_t *shape)
 {
-    struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
-    struct vram_handle *b = vram_arg_or_null(m, row, a, 2);
     int64_t stride = vram_arg_int(m, row, a, 3, 1), pad = vram_arg_int(m, row, a, 4, 0);
-    int64_t shape[VRAM_MAX_RANK] = {0};
-    if (x->rank != w->rank || x->rank < 3 || stride < 1 || pad < 0 || pad > INT32_MAX)
-        vram_throw(m, VRAM_E_CONFLICT, "a convolution of ranks %d and %d", (int)x->rank,
-                   (int)w->rank);
+    struct vram_value said[2] = {a[5]};
+    if (x->rank != w->rank || x->rank < 3 || stride < 1 || pad < 0 || pad > INT32_MAX ||
+        (a[5].kind == VRAM_V_BOX && vram_arg_dims(m, row, said, 0, shape) != x->rank))
+        vram_throw(m, VRAM_E_CONFLICT, "a convolution of ranks %d and %d", (int)x->rank, (int)w->rank);
+    if (a[5].kind == VRAM_V_BOX)
+        return;
     shape[0] = x->shape[0];
     shape[1] = w->shape[0];
     for (int i = 2; i < x->rank; i++) {
@@ -445,6 +446,16 @@ static bool conv(VRAM_OP)
                        (long long)x->shape[i], (long long)w->shape[i]);
         shape[i] = (x->shape[i] + 2 * pad - w->shape[i]) / stride + 1;
     }
+}
+
+/* conv(x, w, b, stride, padding, shape): x [n, c, spatial...], w [out, c / groups, window...]; shape: of the
+ * result, where stride and padding do not say it (dilated, uneven, transposed) */
+static bool conv(VRAM_OP)
+{
+    struct vram_handle *x = vram_arg(m, row, a, 0), *w = vram_arg(m, row, a, 1);
+    struct vram_handle *b = vram_arg_or_null(m, row, a, 2);
+    int64_t shape[VRAM_MAX_RANK] = {0};
+    conv_shape(m, row, a, x, w, shape);
     b = vram_autocast_lower(m, b);
     w = vram_autocast_lower(m, w);
     x = vram_autocast_lower(m, x);
@@ -482,7 +493,7 @@ static const struct vram_op_row matmul_rows[] = {
     {"baddbmm", "b x y scaled?", "lower", "x and y if the other needs grad",
      "the sum; backward one output a side, and each once more when the product is scaled",
      "derivatives.yaml baddbmm", added_batches, ""},
-    {"conv", "x w b? stride? padding?", "lower", "x and the weight if any input needs grad",
+    {"conv", "x w b? stride? padding? shape?", "lower", "x and the weight if any input needs grad",
      "the output; backward: input, weight, bias; workspace of the algorithm",
      "derivatives.yaml convolution_overrideable", conv, ""},
 };

@@ -10,7 +10,7 @@ static const struct vram_op_family *const families[] = {
     &vram_ops_elementwise, &vram_ops_view,    &vram_ops_matmul,   &vram_ops_norm,
     &vram_ops_attention,   &vram_ops_index,   &vram_ops_resample, &vram_ops_loss,
     &vram_ops_fused_loss,  &vram_ops_experts, &vram_ops_choice,   &vram_ops_complex,
-    &vram_ops_custom,      &vram_ops_liger,   &vram_ops_collective, &vram_ops_ring,
+    &vram_ops_custom,      &vram_ops_liger,   &vram_ops_collective, &vram_ops_ring, &vram_ops_graph,
     &vram_ops_builtin, &vram_ops_activation, &vram_ops_picture};
 enum { NFAMILIES = sizeof families / sizeof *families };
 

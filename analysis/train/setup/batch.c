@@ -23,7 +23,9 @@ int vram_resolve_seq(struct resolver *r)
     const struct vram_config *text = vram_config_get_text(r->cx, root, "text_config");
     int64_t most = vram_resolve_int(r, text ? text : root, "max_position_embeddings");
     s->seq = vram_plan_int(r->plan, VRAM_KEY_SEQ);
-    s->text_tokens = vram_plan_int(r->plan, VRAM_KEY_TEXT_TOKENS);
+    s->text_tokens = r->graph ? VRAM_PLAN_UNSET : vram_plan_int(r->plan, VRAM_KEY_TEXT_TOKENS);
+    if (r->graph)
+        return vram_resolve_note_given(r, VRAM_KEY_SEQ);
     if (s->text_tokens != VRAM_PLAN_UNSET && s->seq != VRAM_PLAN_UNSET)
         return vram_fail(r->cx, VRAM_E_ARGUMENT, VRAM_NO_OFFSET,
                          "seq and text_tokens are two ways to say the same: give one of them");

@@ -21,9 +21,9 @@ static int resolve_allocator(struct resolver *r)
 int vram_setup_graph(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree,
                      struct vram_setup *out)
 {
-    struct resolver r = {cx, plan, tree, out};
+    struct resolver r = {cx, plan, tree, out, true};
     if (vram_plan_is(plan, VRAM_KEY_MODE, "train") && vram_plan_given(plan, VRAM_KEY_MODE))
-        return vram_setup_resolve(cx, plan, tree, out);
+        return vram_setup_graph_training(cx, plan, tree, out);
     *out = (struct vram_setup){.plan = plan, .graph = true, .mode = VRAM_MODE_INFER, .steps = 1, .micro_batch = 1,
                                .accumulation = 1, .ranks = 1, .tp = 1, .pp = 1, .ep = 1, .cp = 1, .card = true,
                                .strategy = vram_strategy_find("none")};

@@ -117,7 +117,8 @@ int vram_resolve_loss(struct resolver *r)
         found = found || !strcmp(s->loss, known[i]);
     if (!found)
         return vram_resolve_unsupported(r, VRAM_KEY_LOSS);
-    VRAM_TRY(vram_resolve_note(r, "loss", s->loss, given ? "given" : "default"));
+    if (!r->graph) /* it has its own, or the means of its outputs */
+        VRAM_TRY(vram_resolve_note(r, "loss", s->loss, given ? "given" : "default"));
     VRAM_TRY(resolve_task(r));
     if (!strcmp(s->loss, "classifier") || !strcmp(s->loss, "contrastive"))
         s->loss = "hf"; /* the model's own */

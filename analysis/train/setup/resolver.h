@@ -12,6 +12,7 @@ struct resolver {
     const struct vram_plan *plan;
     const struct vram_tree *tree;
     struct vram_setup *s;
+    bool graph; /* of an ONNX file: it says itself what it takes and gives */
 };
 
 /* A decision and where it comes from; a setting as the plan has it (given, or the table's default);

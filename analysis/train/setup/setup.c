@@ -115,17 +115,17 @@ int vram_setup_unused(struct vram_cx *cx, const struct vram_setup *s, const bool
     }
     for (size_t i = 0; i < vram_plan_extra_count(s->plan); i++) {
         const struct vram_plan_extra *e = vram_plan_extra(s->plan, i);
-        if (e->row != VRAM_KEY_TRAIN_NAME && !s->graph)
+        if (e->row != VRAM_KEY_TRAIN_NAME && !s->graph && !s->forward)
             VRAM_TRY(vram_find(cx, VRAM_F_SETTING_UNUSED, e->name,
                                "%s=%s is for ONNX files and has no effect here", e->name, e->text));
     }
     return VRAM_OK;
 }
 
-int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
-                       const struct vram_tree *tree, struct vram_setup *out)
+static int resolve(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree, bool graph,
+                   struct vram_setup *out)
 {
-    struct resolver r = {cx, plan, tree, out};
+    struct resolver r = {cx, plan, tree, out, graph};
     *out = (struct vram_setup){.plan = plan};
     VRAM_TRY(vram_resolve_mode(&r));
     VRAM_TRY(vram_resolve_versions(&r));
@@ -142,4 +142,16 @@ int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
     VRAM_TRY(vram_resolve_optimizer(&r));
     VRAM_TRY(vram_resolve_gpu(&r));
     return vram_resolve_check_attention(&r);
+}
+
+int vram_setup_resolve(struct vram_cx *cx, const struct vram_plan *plan,
+                       const struct vram_tree *tree, struct vram_setup *out)
+{
+    return resolve(cx, plan, tree, false, out);
+}
+
+int vram_setup_graph_training(struct vram_cx *cx, const struct vram_plan *plan, const struct vram_tree *tree,
+                              struct vram_setup *out)
+{
+    return resolve(cx, plan, tree, true, out);
 }
