@@ -191,6 +191,7 @@ const struct cli_command cli_fit = {
     "fit", "PATH gpu=NAME[,NAME]... [key=value]...",
     "what would fit: the largest batch, length, images; the fewest cards; which cards",
     "KEY is micro_batch, seq, text_tokens, images, image_size, tiles, frames,\n"
-    "lora.rank, new_tokens, kv_tokens or dim.NAME of an ONNX graph. The value that is\n"
-    "printed was tried, and the next one too. Exit codes: 0 found, 1 nothing fits, 4 the peak is unknown.\n",
+    "lora.rank, new_tokens, kv_tokens, or dim.NAME of an ONNX graph. The value that\n"
+    "is printed was tried, and the next one too. Exit codes: 0 found, 1 nothing\n"
+    "fits, 4 the peak is unknown.\n",
     options, run};
