@@ -192,5 +192,6 @@ const struct cli_command cli_fit = {
     "what would fit: the largest batch, length, images; the fewest cards; which cards",
     "KEY is micro_batch, seq, text_tokens, images, image_size, tiles, frames,\n"
     "lora.rank, new_tokens, kv_tokens or dim.NAME of an ONNX graph. The value that is\n"
-    "printed was tried, and the next one too. Exit codes: 0 found, 1 nothing fits, 4 the peak is unknown.\n",
+    "printed was tried, and the next one too. Exit codes: 0 found, 1 nothing fits,\n"
+    "4 the peak is unknown.\n",
     options, run};
