@@ -151,7 +151,8 @@ static const struct cli_option options[] = {
 const struct cli_command cli_shapes = {
     "shapes", "MODEL.onnx [NAME=N]... [input.NAME=2x3]...",
     "the shape of every value of an ONNX graph, over the sizes of its inputs",
-    "NAME is a size that the file gives a name (\"batch\"), or an expression of them as the file has it (\"past + 1\"); "
-    "input.NAME is the shape of an input, and binds what has no name there. Sizes that nothing binds stay as they are: a "
-    "nameless one is called after its input and its place, input_ids_0.\n",
+    "NAME is a size that the file gives a name (\"batch\"), or an expression of them as\n"
+    "the file has it (\"past + 1\"); input.NAME is the shape of an input, and binds what\n"
+    "has no name there. Sizes that nothing binds stay as they are: a nameless one is\n"
+    "called after its input and its place, input_ids_0.\n",
     options, run};
