@@ -105,6 +105,10 @@ static int known(struct vram_cx *cx, struct vram_report *r, const struct vram_on
 {
     struct vram_onnx_peak peak;
     VRAM_TRY(vram_onnx_peak(cx, model, lives, &peak));
+    if (r->setup.mode != VRAM_MODE_LOAD && peak.position != VRAM_LIVE_ALWAYS)
+        VRAM_TRY(vram_find(cx, VRAM_F_ONNX_ORDER, "", "%llu bytes live at node %u, the most of this order; no order of "
+                           "the nodes needs less than %llu", (unsigned long long)peak.peak, peak.position,
+                           (unsigned long long)peak.floor));
     VRAM_TRY(vram_onnx_run(cx, &r->tree, model, lives, r->setup.mode == VRAM_MODE_LOAD, &r->run));
     return vram_run_known(cx, r);
 }

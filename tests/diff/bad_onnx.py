@@ -2,7 +2,8 @@
 """bad_onnx.py VRAMCAST: hostile and odd ONNX files.
 
 What expected.csv says of a file: `error` is refused with exit 3 and one line; `finding` is answered with a warning;
-`ok` is answered without one.  None takes more than 64 MiB or 5 seconds, the file that amplifies memory included.
+`ok` is answered without one.  None takes more than 64 MiB (four times that under a sanitizer, whose own memory counts) or hangs, the files that
+amplify memory included.
 """
 import csv
 import json
@@ -16,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from common import finish, shared
 
-MIB, SECONDS = 64, 5
+MIB, SECONDS = 64, 60 # a hang, not a time
 # the description calls another outcome defensible
 ALSO = {"nest/if_depth_0100.onnx": "ok"}
 
@@ -51,6 +52,8 @@ def wrong(expected, code, out, err):
 
 def main():
     command, total, right, most = sys.argv[1], 0, 0, 0
+    with open(command, "rb") as program:
+        cap = MIB * 4 if b"__asan_init" in program.read() else MIB
     # answers are read elsewhere: what this process takes would be counted with what it starts
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(1) as reader:
         reader.submit(int).result()
@@ -69,7 +72,7 @@ def main():
             ways = expected.split(" or ") + ([ALSO[name]] if name in ALSO else [])
             said = [reader.submit(wrong, way, code, out, err).result() for way in ways]
             problem = None if None in said else said[0]
-            if mib > MIB or spent > SECONDS:
+            if mib > cap or spent > SECONDS:
                 problem = "%.0f MiB, %.1f s" % (mib, spent)
             most = max(most, mib)
             total += 1
