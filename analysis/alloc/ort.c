@@ -35,7 +35,7 @@ struct arena {
     struct vram_cx *cx;
     VRAM_VEC(struct chunk) chunks; /* number 0 is none */
     uint32_t unused;
-    uint32_t bin[BINS];            /* free chunks by size, then address */
+    uint32_t bin[BINS];            /* lists of free chunks by size, then address: few in a graph's run */
     uint64_t region;               /* bytes of the next one */
     uint64_t end;                  /* addresses given so far */
     uint64_t in_use, held, regions;

@@ -122,10 +122,10 @@ def main():
     for name, opset in (("vit", 20), ("clip", 20), ("siglip", 20), ("vit", 18), ("clip", 18)):
         export_tower(out, name, opset, x, rows)
     model = distinct(Convolutions()).train()
-    torch.onnx.export(model, (x,), "/tmp/convolutions.onnx", dynamo=False, opset_version=17, do_constant_folding=False,
+    torch.onnx.export(model, (x,), f"{out}/convolutions.onnx", dynamo=False, opset_version=17, do_constant_folding=False,
                       training=torch.onnx.TrainingMode.TRAINING, input_names=["pixel_values"], output_names=["y"])
-    store(onnx.load("/tmp/convolutions.onnx"), f"{out}/convolutions-17.onnx")
-    os.remove("/tmp/convolutions.onnx")
+    store(onnx.load(f"{out}/convolutions.onnx"), f"{out}/convolutions-17.onnx")
+    os.remove(f"{out}/convolutions.onnx")
     rows["convolutions-17"] = {"saved": saved(model, x), "parameters": sum(p.numel() for p in model.parameters()),
                                "config": None}
     with open(f"{out}/saved.json", "w", encoding="ascii") as f:
